@@ -1,0 +1,149 @@
+/**
+ * Builds everything that runs: the extension, the command line, the server's Node part, the webviews and the
+ * suites that run inside VS Code. One list of bundles; `dist/` is all that the package and the tests load.
+ *
+ * usage: node build.mjs [--watch] [--production] [--if-changed]
+ *   --production  minified and without source maps, as it is packaged
+ *   --if-changed  returns at once when no source changed since the last build of the same kind
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.dirname(fileURLToPath(import.meta.url));
+const DIST = path.join(ROOT, 'dist');
+const STAMP = path.join(DIST, '.stamp');
+
+/** Scripts that write sources other bundles import (schemas, validators); run in this order before bundling. */
+const GENERATORS = ['scripts/generate.ts'];
+
+/** Everything a bundle is made from; a change in any of these makes the build stale. */
+const SOURCES = [
+  'src',
+  'webview',
+  'server/runner',
+  'test/host',
+  ...GENERATORS,
+  'build.mjs',
+  'package-lock.json',
+];
+
+const node = {
+  platform: 'node',
+  target: 'node20',
+  mainFields: ['module', 'main'], // jsonc-parser's `main` is a UMD build that fails at run time when bundled
+};
+
+// An ES module that bundles CommonJS packages needs a `require` for Node's own modules.
+const requireBanner = {
+  js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+};
+
+const extension = { ...node, format: 'cjs', external: ['vscode'] };
+const program = { ...node, format: 'esm', banner: requireBanner };
+const page = { platform: 'browser', target: 'chrome120', format: 'iife', loader: { '.svg': 'text' } };
+
+const BUNDLES = [
+  { ...extension, entryPoints: { extension: 'src/extension.ts' }, outExtension: { '.js': '.cjs' } },
+  { ...program, entryPoints: { cli: 'src/cli/main.ts' } },
+  { ...program, entryPoints: { runner: 'server/runner/main.ts' } },
+  { ...page, entryPoints: { 'webview/session': 'webview/session/main.ts' } },
+  {
+    ...extension,
+    entryPoints: hostSuite(),
+    external: ['vscode', 'mocha', 'playwright-core'],
+    outExtension: { '.js': '.cjs' },
+    testsOnly: true,
+  },
+];
+
+function hostSuite() {
+  const suite = path.join(ROOT, 'test/host/suite');
+  const files = fs.existsSync(suite) ? fs.readdirSync(suite).filter((f) => f.endsWith('.test.ts')) : [];
+  const entries = files.map((f) => [`test/host/${f.replace(/\.ts$/, '')}`, `test/host/suite/${f}`]);
+  return Object.fromEntries([['test/host/run', 'test/host/run.ts'], ...entries]);
+}
+
+function options(bundle, production) {
+  const { testsOnly, ...rest } = bundle;
+  return {
+    absWorkingDir: ROOT,
+    outdir: 'dist',
+    bundle: true,
+    logLevel: 'warning',
+    sourcemap: production ? false : 'linked',
+    minify: production && !testsOnly,
+    keepNames: production && rest.platform === 'node', // names of error classes are shown in logs
+    ...rest,
+  };
+}
+
+function generate() {
+  for (const script of GENERATORS) {
+    if (!fs.existsSync(path.join(ROOT, script))) {
+      console.log(`build: skipped, not there yet: ${script}`);
+      continue;
+    }
+    const done = spawnSync(process.execPath, ['--import', 'tsx', script], { cwd: ROOT, stdio: 'inherit' });
+    if (done.status !== 0) throw new Error(`${script} failed`);
+  }
+}
+
+function copyAssets() {
+  const icons = path.join(ROOT, 'node_modules/@vscode/codicons/dist');
+  fs.mkdirSync(path.join(DIST, 'webview'), { recursive: true });
+  for (const f of ['codicon.css', 'codicon.ttf'])
+    fs.copyFileSync(path.join(icons, f), path.join(DIST, 'webview', f));
+}
+
+/** A fingerprint of every source file's path, size and time of change. */
+function fingerprint(production) {
+  const hash = createHash('sha256').update(String(production));
+  const add = (file) => {
+    const at = path.join(ROOT, file);
+    const stat = fs.statSync(at, { throwIfNoEntry: false });
+    if (!stat) return;
+    if (!stat.isDirectory()) hash.update(`${file}\0${stat.size}\0${stat.mtimeMs}\n`);
+    else
+      for (const f of fs.readdirSync(at).sort())
+        if (f !== 'node_modules' && f !== 'shots') add(path.join(file, f));
+  };
+  for (const source of SOURCES) add(source);
+  return hash.digest('hex');
+}
+
+/** True when `dist/` was built from the sources as they are now. */
+export function upToDate(production = false) {
+  return fs.existsSync(STAMP) && fs.readFileSync(STAMP, 'utf8') === fingerprint(production);
+}
+
+/** Generates, bundles and copies; throws when anything fails. With `watch` the bundles are rebuilt at each change. */
+export async function build({ production = false, watch = false } = {}) {
+  const esbuild = await import('esbuild');
+  generate();
+  // Taken before bundling, after generating: a file that changes meanwhile makes the next build run.
+  const stamp = fingerprint(production);
+  fs.rmSync(STAMP, { force: true });
+  const bundles = BUNDLES.filter((bundle) => {
+    const missing = Object.values(bundle.entryPoints).filter((f) => !fs.existsSync(path.join(ROOT, f)));
+    if (missing.length) console.log(`build: skipped, not there yet: ${missing.join(', ')}`);
+    return missing.length === 0;
+  });
+  for (const bundle of bundles) {
+    if (!watch) await esbuild.build(options(bundle, production));
+    else await (await esbuild.context(options({ ...bundle, logLevel: 'info' }, production))).watch();
+  }
+  copyAssets();
+  if (!watch) fs.writeFileSync(STAMP, stamp);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const production = process.argv.includes('--production');
+  if (!(process.argv.includes('--if-changed') && upToDate(production))) {
+    const started = Date.now();
+    await build({ production, watch: process.argv.includes('--watch') });
+    console.log(`build: dist/ ready in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * A suite that runs inside the extension host can neither click in a webview nor take a picture: it asks this
+ * small server on loopback, which has the page. One POST a request: `{op, ...}` in, `{value}` or `{error}` out.
+ */
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Locator, Page } from 'playwright-core';
+import { shot, webviewWith } from './page';
+
+export interface DriverRequest {
+  op:
+    | 'click'
+    | 'hover'
+    | 'focus'
+    | 'text'
+    | 'texts'
+    | 'count'
+    | 'attribute'
+    | 'press'
+    | 'type'
+    | 'screenshot'
+    | 'theme';
+  selector?: string;
+  /** True: look for `selector` in the webviews, not in the workbench. */
+  webview?: boolean;
+  key?: string;
+  text?: string;
+  name?: string;
+}
+
+/** Serves `page` until `close`; `setTheme` switches the workbench's theme, `shots` is the folder for pictures. */
+export async function serveDriver(
+  page: () => Page,
+  setTheme: (theme: string) => Promise<void>,
+  shots: string,
+) {
+  const find = async ({ selector, webview }: DriverRequest): Promise<Locator> => {
+    if (!selector) throw new Error('this operation needs a selector');
+    return webview ? (await webviewWith(page(), selector)).locator(selector) : page().locator(selector);
+  };
+  const timeout = { timeout: 20_000 };
+  const operations: Record<DriverRequest['op'], (r: DriverRequest) => Promise<unknown>> = {
+    click: async (r) => (await find(r)).first().click(timeout),
+    hover: async (r) => (await find(r)).first().hover(timeout),
+    focus: async (r) => (await find(r)).first().focus(timeout),
+    text: async (r) => (await find(r)).first().textContent(timeout),
+    texts: async (r) => (await find(r)).allTextContents(),
+    count: async (r) => (await find(r)).count(),
+    attribute: async (r) => (await find(r)).first().getAttribute(r.name ?? '', timeout),
+    press: async (r) => page().keyboard.press(r.key ?? ''),
+    type: async (r) => page().keyboard.type(r.text ?? ''),
+    screenshot: async (r) => shot(page(), shots, r.name ?? 'shot'),
+    theme: async (r) => setTheme(r.name ?? 'dark'),
+  };
+  const server = http.createServer(async (request, response) => {
+    try {
+      let body = '';
+      for await (const part of request) body += part;
+      const asked = JSON.parse(body) as DriverRequest;
+      response.end(JSON.stringify({ value: (await operations[asked.op](asked)) ?? null }));
+    } catch (error) {
+      response.end(JSON.stringify({ error: (error as Error).message }));
+    }
+  });
+  await new Promise<void>((ok) => server.listen(0, '127.0.0.1', ok));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, close: () => server.close() };
+}

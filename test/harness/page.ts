@@ -1,0 +1,104 @@
+/** What a person does in the workbench, as functions over a Playwright page. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Frame, Locator, Page } from 'playwright-core';
+
+const WAIT_MS = 20_000;
+
+/** Opens the command palette with `text` typed and gives the row whose label contains it. */
+export async function palette(page: Page, text: string): Promise<Locator> {
+  // The list is not refreshed when an extension registers late: close and open until the command is there.
+  for (let attempt = 0; ; attempt++) {
+    await page.keyboard.press('F1');
+    const input = page.locator('.quick-input-widget input').first();
+    await input.waitFor({ state: 'visible', timeout: WAIT_MS });
+    await input.fill(`>${text}`);
+    const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+    try {
+      await row.waitFor({ timeout: 2000 });
+      return row;
+    } catch (error) {
+      if (attempt >= 15) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
+}
+
+/** Runs a command from the palette by (a part of) its label. */
+export async function runCommand(page: Page, label: string): Promise<void> {
+  await (await palette(page, label)).click();
+}
+
+/** Chooses the row with `text` in the quick pick that is open. */
+export async function pick(page: Page, text: string | RegExp): Promise<void> {
+  await page
+    .locator('.quick-input-list .monaco-list-row')
+    .filter({ hasText: text })
+    .first()
+    .click({ timeout: WAIT_MS });
+}
+
+/** Opens a file of the workspace through quick open. */
+export async function openFile(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Control+P');
+  const input = page.locator('.quick-input-widget input').first();
+  await input.waitFor({ state: 'visible', timeout: WAIT_MS });
+  await input.fill(name);
+  await pick(page, path.basename(name));
+  await page
+    .locator('.tab.active')
+    .filter({ hasText: path.basename(name) })
+    .first()
+    .waitFor({ timeout: WAIT_MS });
+}
+
+/** The webview that contains `selector`, however many are open. */
+export async function webviewWith(page: Page, selector: string, timeout = WAIT_MS): Promise<Frame> {
+  const end = Date.now() + timeout;
+  for (;;) {
+    for (const frame of page.frames()) {
+      if (frame.name() !== 'active-frame' && !frame.url().includes('fake.html')) continue;
+      if (
+        (await frame
+          .locator(selector)
+          .count()
+          .catch(() => 0)) > 0
+      )
+        return frame;
+    }
+    if (Date.now() > end)
+      throw new Error(
+        `No webview shows ${selector} (frames: ${page
+          .frames()
+          .map((f) => f.url())
+          .join(', ')})`,
+      );
+    await page.waitForTimeout(100);
+  }
+}
+
+/** Saves a picture of the whole window as `<dir>/<name>.png`. */
+export async function shot(page: Page, dir: string, name: string): Promise<void> {
+  fs.mkdirSync(dir, { recursive: true });
+  await page.screenshot({ path: path.join(dir, `${name}.png`) });
+}
+
+/** Text of the notifications that are shown. */
+export async function notifications(page: Page): Promise<string[]> {
+  return page.locator('.notification-list-item-message').allInnerTexts();
+}
+
+/** Waits until `condition` gives a truthy value, and gives it. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  timeout = WAIT_MS,
+): Promise<NonNullable<T>> {
+  const end = Date.now() + timeout;
+  for (;;) {
+    const value = await condition();
+    if (value) return value as NonNullable<T>;
+    if (Date.now() > end) throw new Error(`Waited in vain for ${what}`);
+    await new Promise((ok) => setTimeout(ok, 50));
+  }
+}
