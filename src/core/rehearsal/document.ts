@@ -1,0 +1,121 @@
+/**
+ * The transcript as a read-only text document: what the debugger shows as source. Every token of the branch
+ * shown has a place in it, so that the current one can be marked and a breakpoint belongs to an output.
+ */
+import type { SessionView, TokenView } from './view.types';
+
+/** A place of a token, zero-based; a token may span lines. */
+export interface TokenPlace {
+  node: number;
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+}
+
+export interface OutputPlace {
+  turn: number;
+  /** Null for ACT. */
+  call: number | null;
+  /** Line of its heading. */
+  line: number;
+  /** Last line of its tokens. */
+  endLine: number;
+}
+
+export interface TranscriptDocument {
+  text: string;
+  tokens: TokenPlace[];
+  outputs: OutputPlace[];
+  /** First line of each turn, by 1-based turn. */
+  turns: Map<number, number>;
+}
+
+const INDENT = '  ';
+
+export function transcriptDocument(view: SessionView): TranscriptDocument {
+  const page = new Page();
+  page.line(`# ${view.task} · ${view.environment} · ${view.model}`);
+  page.line('');
+  page.line('user');
+  page.block(view.instruction);
+  for (const turn of view.turns) {
+    if (turn.user !== null) {
+      page.line('user');
+      page.block(turn.user);
+    }
+    page.turns.set(turn.index, page.at);
+    page.output(turn.index, null, `turn ${turn.index} · ACT`, turn.act.tokens);
+    for (const note of turn.notes) page.line(`${INDENT}note: ${printable(note)}`);
+    for (const call of turn.calls) {
+      const title = `turn ${turn.index} · REHEARSE ${printable(call.tool ?? 'not a call')}`;
+      if (call.rehearsal) page.output(turn.index, call.index, title, call.rehearsal.tokens);
+      const { observation } = call;
+      if (!observation) continue;
+      if (!call.rehearsal) page.line(`turn ${turn.index} · OBSERVATION ${printable(call.tool ?? 'not a call')}`);
+      page.line(`${INDENT}${observation.source}: ${printable(observation.summary)}`);
+    }
+    page.line('');
+  }
+  if (view.end) {
+    const { reward, stop, checks } = view.end;
+    page.line(`end · ${stop} · reward ${reward === null ? 'unscored' : reward.toFixed(2)}`);
+    for (const check of checks) page.line(`${INDENT}${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);
+  }
+  return page.finish();
+}
+
+/** Control characters as `\xNN`, so that what a model writes can neither move a cursor nor hide. */
+export function printable(text: string): string {
+  return text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (letter) =>
+    letter === '\t' ? '\t' : escapeOf(letter.charCodeAt(0)),
+  );
+}
+
+function escapeOf(code: number): string {
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+class Page {
+  readonly turns = new Map<number, number>();
+  private readonly lines: string[] = [];
+  private readonly tokens: TokenPlace[] = [];
+  private readonly outputs: OutputPlace[] = [];
+
+  get at(): number {
+    return this.lines.length;
+  }
+
+  line(text: string): void {
+    this.lines.push(text);
+  }
+
+  block(text: string): void {
+    for (const line of text.split('\n')) this.line(INDENT + printable(line));
+    this.line('');
+  }
+
+  output(turn: number, call: number | null, title: string, tokens: readonly TokenView[]): void {
+    const heading = this.at;
+    this.line(title);
+    let current = INDENT;
+    for (const token of tokens) {
+      const line = this.at;
+      const column = current.length;
+      const [first, ...rest] = printable(token.text).split('\n');
+      current += first;
+      for (const more of rest) {
+        this.line(current);
+        current = INDENT + more;
+      }
+      this.tokens.push({ node: token.node, line, column, endLine: this.at, endColumn: current.length });
+    }
+    this.line(current);
+    this.outputs.push({ turn, call, line: heading, endLine: this.at - 1 });
+  }
+
+  finish(): TranscriptDocument {
+    const { tokens, outputs, turns } = this;
+    return { text: `${this.lines.join('\n')}\n`, tokens, outputs, turns };
+  }
+}

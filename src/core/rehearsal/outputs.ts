@@ -1,0 +1,45 @@
+/** Reading outputs: their text, and their ids without reasoning. */
+import { decodeUtf8 } from './utf8';
+import { tokensOf } from './lists';
+import type { Output, Token } from './types';
+
+/** Text of an output, end token left out. Bytes are joined first, since a token may be a part of a character. */
+export function textOf(tokens: readonly Token[]): string {
+  let plain = '';
+  let bytes: number[] | null = null;
+  for (const token of tokens) {
+    if (bytes === null && token.bytes.length === 0) plain += token.text;
+    else {
+      bytes ??= [];
+      for (const byte of token.bytes) bytes.push(byte);
+    }
+  }
+  return bytes ? plain + decodeUtf8(bytes) : plain;
+}
+
+export function outputText(output: Output): string {
+  return textOf(tokensOf(output.tokens));
+}
+
+/** Ids of an output without `<think>…</think>` and the line ends after it, as Qwen3's template drops them. */
+export function idsWithoutReasoning(output: Output): number[] {
+  const tokens = tokensOf(output.tokens);
+  let text = '';
+  let from = 0;
+  for (let i = 0; i < tokens.length; i++) {
+    text += tokens[i]!.text;
+    if (text.includes('</think>')) {
+      from = i + 1;
+      while (from < tokens.length && tokens[from]!.text && !tokens[from]!.text.trim()) from++;
+      break;
+    }
+  }
+  return tokens.slice(from).map((token) => token.id);
+}
+
+/** Mean of the log-probabilities that are known, and over how many tokens. */
+export function meanLogprob(tokens: readonly Token[]): { mean: number | null; covered: number } {
+  const known = tokens.filter((token) => token.logprob !== null);
+  const sum = known.reduce((total, token) => total + token.logprob!, 0);
+  return { mean: known.length ? sum / known.length : null, covered: known.length };
+}

@@ -1,0 +1,81 @@
+/** What a check is and what it answers. The file's JSON Schema is in `environment/schema.ts`. */
+import type { Json, JsonObject } from '../json';
+
+/** A literal JSON value (deep equality) or an object with one `$…` key: see `matchers.ts`. */
+export type Matcher = Json;
+
+export interface ExpectedCall {
+  tool: string;
+  /** Matchers by argument name; absent means that any arguments do. */
+  arguments?: { [name: string]: Matcher };
+}
+
+interface Weighted {
+  /** Name shown to people; a sentence is made where absent. */
+  name?: string;
+  /** Share of the reward, default 1. */
+  weight?: number;
+  /** Where it fails, the reward is 0. */
+  required?: boolean;
+}
+
+export type Check = Weighted &
+  (
+    | {
+        kind: 'calls';
+        expected: ExpectedCall[];
+        /** In this order (default true). */
+        ordered?: boolean;
+        /** What else may be called besides `expected`: anything, read-only tools, nothing. Default `reads`. */
+        others?: 'any' | 'reads' | 'none';
+      }
+    | { kind: 'forbidden'; calls: ExpectedCall[] }
+    | { kind: 'answer'; contains?: string | string[]; pattern?: string; schema?: JsonObject; ignoreCase?: boolean }
+    | { kind: 'fromResult'; tool: string; path: string }
+    | { kind: 'maxCalls'; max: number }
+  );
+
+export type Verdict = 'holds' | 'fails' | 'left out' | 'unscored';
+
+export interface CheckResult {
+  /** Index in the task's `checks`. */
+  index: number;
+  title: string;
+  verdict: Verdict;
+  /** Why, in one sentence. */
+  reason: string;
+  weight: number;
+  required: boolean;
+  /** Turn (1-based) the reason points at. */
+  turn?: number;
+  /** For VS Code's own diff of a failed check. */
+  expected?: string;
+  actual?: string;
+}
+
+export interface Reward {
+  /** In [0, 1], or null where it could not be scored. */
+  value: number | null;
+  success: boolean;
+  checks: CheckResult[];
+}
+
+/** All that a check may read of a rollout. */
+export interface Transcript {
+  calls: TranscriptCall[];
+  /** The policy's last message without calls, or null where it stopped before one. */
+  answer: string | null;
+  /** Turn of the answer, 1-based. */
+  answerTurn: number;
+}
+
+export interface TranscriptCall {
+  turn: number;
+  tool: string;
+  arguments: Json;
+  /** The call passed the format, whitelist and schema gates. */
+  valid: boolean;
+  readOnly: boolean;
+  outcome: 'result' | 'error';
+  value: Json;
+}
