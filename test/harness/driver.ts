@@ -18,8 +18,7 @@ export interface DriverRequest {
     | 'attribute'
     | 'press'
     | 'type'
-    | 'screenshot'
-    | 'theme';
+    | 'screenshot';
   selector?: string;
   /** True: look for `selector` in the webviews, not in the workbench. */
   webview?: boolean;
@@ -28,12 +27,8 @@ export interface DriverRequest {
   name?: string;
 }
 
-/** Serves `page` until `close`; `setTheme` switches the workbench's theme, `shots` is the folder for pictures. */
-export async function serveDriver(
-  page: () => Page,
-  setTheme: (theme: string) => Promise<void>,
-  shots: string,
-) {
+/** Serves `page` until `close`; `shots` is the folder for pictures. */
+export async function serveDriver(page: () => Page, shots: string) {
   const find = async ({ selector, webview }: DriverRequest): Promise<Locator> => {
     if (!selector) throw new Error('this operation needs a selector');
     return webview ? (await webviewWith(page(), selector)).locator(selector) : page().locator(selector);
@@ -50,7 +45,6 @@ export async function serveDriver(
     press: async (r) => page().keyboard.press(r.key ?? ''),
     type: async (r) => page().keyboard.type(r.text ?? ''),
     screenshot: async (r) => shot(page(), shots, r.name ?? 'shot'),
-    theme: async (r) => setTheme(r.name ?? 'dark'),
   };
   const server = http.createServer(async (request, response) => {
     try {

@@ -13,7 +13,7 @@ import {
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** The colour themes that every screen is looked at in. */
-export const THEMES = { dark: 'Dark Modern', light: 'Light Modern', hc: 'Default High Contrast' } as const;
+export const THEMES = { dark: 'Dark 2026', light: 'Light 2026', hc: 'Default High Contrast' } as const;
 export type Theme = keyof typeof THEMES;
 
 /** Settings that keep the workbench still: no tips, no network, no dialogs. */
@@ -131,18 +131,21 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     const url = address(server.port, workspace, development, options.tests);
     const load = async () => {
       await page.goto(url);
-      // The theme is applied when extensions are registered: commands exist from then on.
-      const ready = page.locator(
-        '.monaco-workbench.vs-dark, .monaco-workbench.vs, .monaco-workbench.hc-black',
-      );
-      await ready.first().waitFor({ timeout: 90_000 });
+      // A theme of an extension is applied once extensions are registered: commands exist from then on.
+      await page.locator('.monaco-workbench[class*="vscode-theme-"]').waitFor({ timeout: 90_000 });
     };
     await load();
     const setTheme = async (theme: Theme) => {
       settings['workbench.colorTheme'] = THEMES[theme];
-      writeSettings();
-      const shows = { dark: '.vs-dark', light: '.vs', hc: '.hc-black' }[theme];
-      await page.locator(`.monaco-workbench${shows}`).waitFor({ timeout: 20_000 });
+      const shows = page.locator(
+        `.monaco-workbench${{ dark: '.vs-dark', light: '.vs', hc: '.hc-black' }[theme]}`,
+      );
+      // Early on the workbench does not watch the file yet, so it is written until it has been seen.
+      for (let attempt = 0; (await shows.count()) === 0; attempt++) {
+        if (attempt === 20) throw new Error(`The theme ${THEMES[theme]} was not applied`);
+        writeSettings();
+        await page.waitForTimeout(1000);
+      }
     };
     return { page, workspace, server, errors, setTheme, reload: load, stop };
   } catch (error) {

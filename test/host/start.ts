@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { serveDriver } from '../harness/driver';
 import { productEnvironment } from '../harness/product';
-import { openWorkbench, ROOT, type Theme, type Workbench } from '../harness/workbench';
+import { openWorkbench, ROOT, type Workbench } from '../harness/workbench';
 
 const LIMIT_MS = Number(process.env.HOST_LIMIT_MS ?? 480_000);
 const SHOTS = path.join(import.meta.dirname, 'shots');
@@ -33,11 +33,7 @@ const exit = new Promise<number>((ok, bad) => {
   setTimeout(() => bad(new Error(`no result after ${LIMIT_MS} ms`)), LIMIT_MS).unref();
 });
 exit.catch(() => {}); // awaited below, once the workbench is there
-const driver = await serveDriver(
-  () => workbench!.page,
-  (theme) => workbench!.setTheme(theme as Theme),
-  SHOTS,
-);
+const driver = await serveDriver(() => workbench!.page, SHOTS);
 try {
   workbench = await openWorkbench({
     workspace: fs.existsSync(path.join(ROOT, 'test/host/workspace'))

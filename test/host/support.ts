@@ -1,4 +1,5 @@
 /** What suites inside the extension host share. */
+import * as vscode from 'vscode';
 import type { DriverRequest } from '../harness/driver';
 
 /** Asks the process that holds the browser for a click, a text, a picture; see `test/harness/driver.ts`. */
@@ -22,4 +23,13 @@ export async function until<T>(
     if (Date.now() > end) throw new Error(`Waited in vain for ${what}`);
     await new Promise((ok) => setTimeout(ok, 30));
   }
+}
+
+/** Switches the colour theme and waits until the workbench shows it. */
+export async function setTheme(theme: 'dark' | 'light' | 'hc'): Promise<void> {
+  const id = { dark: 'Dark 2026', light: 'Light 2026', hc: 'Default High Contrast' }[theme];
+  const settings = vscode.workspace.getConfiguration('workbench');
+  await settings.update('colorTheme', id, vscode.ConfigurationTarget.Global);
+  const shows = { dark: 'vs-dark', light: 'vs', hc: 'hc-black' }[theme];
+  await until(() => driver({ op: 'count', selector: `.monaco-workbench.${shows}` }), `the theme ${id}`);
 }
