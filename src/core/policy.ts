@@ -80,6 +80,8 @@ export interface PolicyInfo {
   dialect: Dialect;
   /** Whether the chat template shows the tools; else core writes them into the system message. */
   templateShowsTools: boolean;
+  /** Whether its generation prompt ends in an opened `<think>`, so that every output begins inside reasoning. */
+  opensReasoning: boolean;
   /** Ids that end an output. */
   endIds: readonly number[];
 }

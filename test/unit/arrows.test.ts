@@ -8,11 +8,17 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 /** Folder → what it may import: folders of ours, and packages by name (`*` for any but vscode). */
 const ARROWS: Record<string, { folders: string[]; packages: string[] }> = {
-  'src/core': { folders: ['src/core'], packages: ['ajv', 'ajv-formats', 'jsonc-parser', '@sinclair/typebox', 'lossless-json'] },
+  'src/core': {
+    folders: ['src/core'],
+    packages: ['ajv', 'ajv-formats', 'jsonc-parser', '@sinclair/typebox', 'lossless-json'],
+  },
   'src/node': { folders: ['src/node', 'src/core'], packages: ['*'] },
   'src/cli': { folders: ['src/cli', 'src/node', 'src/core'], packages: ['*'] },
   'server/runner': { folders: ['server/runner', 'src/node', 'src/core'], packages: ['*'] },
-  'src/features': { folders: ['src/features', 'src/node', 'src/core', 'webview/common'], packages: ['*', 'vscode'] },
+  'src/features': {
+    folders: ['src/features', 'src/node', 'src/core', 'webview/common'],
+    packages: ['*', 'vscode'],
+  },
   webview: {
     folders: ['webview', 'src/core'],
     packages: ['@vscode/webview-ui-toolkit', '@sinclair/typebox', '@microsoft/fast-element'],

@@ -11,7 +11,9 @@ export const Head = T.Object({
   /** Why it stopped, in words: "Stopped at turn 3, token 12". */
   reason: T.String(),
   /** The error to show, with what to do next, when `status` is failed. */
-  error: T.Optional(T.Object({ message: T.String(), action: T.Optional(T.Object({ title: T.String(), id: T.String() })) })),
+  error: T.Optional(
+    T.Object({ message: T.String(), action: T.Optional(T.Object({ title: T.String(), id: T.String() })) }),
+  ),
   /** Tokens of this session sampled so far, all branches. */
   tokens: T.Integer(),
   /** Tokens of the current prompt and output. */
@@ -26,9 +28,22 @@ export const ToSession = T.Union([
   /** Everything: on opening, after a fork, after moving to another branch. */
   T.Object({ type: T.Literal('session'), view: SessionView, head: Head }),
   /** Tokens appended to the output that is being written (the last of the last turn). */
-  T.Object({ type: T.Literal('tokens'), turn: T.Integer(), call: T.Union([T.Integer(), T.Null()]), tokens: T.Array(TokenView), head: Head }),
+  T.Object({
+    type: T.Literal('tokens'),
+    turn: T.Integer(),
+    call: T.Union([T.Integer(), T.Null()]),
+    tokens: T.Array(TokenView),
+    head: Head,
+  }),
   /** One turn is new or has changed. */
-  T.Object({ type: T.Literal('turn'), turn: TurnView, branches: T.Array(BranchView), end: T.Union([EndView, T.Null()]), tip: T.Integer(), head: Head }),
+  T.Object({
+    type: T.Literal('turn'),
+    turn: TurnView,
+    branches: T.Array(BranchView),
+    end: T.Union([EndView, T.Null()]),
+    tip: T.Integer(),
+    head: Head,
+  }),
   /** The cursor moved on the branch shown, or the status changed. */
   T.Object({ type: T.Literal('head'), head: Head }),
 ]);

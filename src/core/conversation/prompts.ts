@@ -79,7 +79,9 @@ export function rehearseUser(events: readonly RehearseEvent[]): string {
 /** For templates that drop the tools: the system message then says what Hermes templates say. */
 export const ACT_TOOLS_HEADING = '# Tools';
 export function actSystemWithTools(policy: string, tools: readonly Tool[]): string {
-  const list = tools.map((tool) => formatJson({ type: 'function', function: openAiFunction(tool) })).join('\n');
+  const list = tools
+    .map((tool) => formatJson({ type: 'function', function: openAiFunction(tool) }))
+    .join('\n');
   return [
     policy,
     `${ACT_TOOLS_HEADING}\n<tools>\n${list}\n</tools>`,

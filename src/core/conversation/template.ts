@@ -13,6 +13,7 @@ const PROBE_TOOL = {
 export interface TemplateFacts {
   dialect: Dialect;
   templateShowsTools: boolean;
+  opensReasoning: boolean;
 }
 
 /** Renders one conversation with a tool and one with a call, and reads the result. Two small requests. */
@@ -23,11 +24,19 @@ export async function probeTemplate(policy: Pick<Policy, 'render' | 'decode'>): 
     role: 'assistant',
     content: '',
     tool_calls: [
-      { id: callId(0), type: 'function', function: { name: 'probe_tool', arguments: { probe_argument: 'b' } } },
+      {
+        id: callId(0),
+        type: 'function',
+        function: { name: 'probe_tool', arguments: { probe_argument: 'b' } },
+      },
     ],
   };
   const called = await rendered(policy, [user, call], false);
-  return { dialect: dialectOf(`${called}\n${shown}`), templateShowsTools: shown.includes('probe_tool') };
+  return {
+    dialect: dialectOf(`${called}\n${shown}`),
+    templateShowsTools: shown.includes('probe_tool'),
+    opensReasoning: shown.trimEnd().endsWith('<think>'),
+  };
 }
 
 async function rendered(

@@ -27,7 +27,10 @@ export type StopReason =
 export type ExceptionFilter = 'failedGate' | 'rehearsedError' | 'unparseable' | 'belowProbability';
 
 /** Why to stop after this step, or null. Pure, so that stepping back can ask it too. */
-export function stopReason(filters: Filters, { before, after, reply }: Parameters<Until>[0]): StopReason | null {
+export function stopReason(
+  filters: Filters,
+  { before, after, reply }: Parameters<Until>[0],
+): StopReason | null {
   if (reply.kind === 'token' && filters.belowProbability !== null && reply.token.logprob !== null) {
     const probability = Math.exp(reply.token.logprob);
     if (probability < filters.belowProbability) {

@@ -52,7 +52,8 @@ export function transcriptDocument(view: SessionView): TranscriptDocument {
       if (call.rehearsal) page.output(turn.index, call.index, title, call.rehearsal.tokens);
       const { observation } = call;
       if (!observation) continue;
-      if (!call.rehearsal) page.line(`turn ${turn.index} · OBSERVATION ${printable(call.tool ?? 'not a call')}`);
+      if (!call.rehearsal)
+        page.line(`turn ${turn.index} · OBSERVATION ${printable(call.tool ?? 'not a call')}`);
       page.line(`${INDENT}${observation.source}: ${printable(observation.summary)}`);
     }
     page.line('');
@@ -60,20 +61,24 @@ export function transcriptDocument(view: SessionView): TranscriptDocument {
   if (view.end) {
     const { reward, stop, checks } = view.end;
     page.line(`end · ${stop} · reward ${reward === null ? 'unscored' : reward.toFixed(2)}`);
-    for (const check of checks) page.line(`${INDENT}${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);
+    for (const check of checks)
+      page.line(`${INDENT}${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);
   }
   return page.finish();
 }
 
 /** Control characters as `\xNN`, so that what a model writes can neither move a cursor nor hide. */
 export function printable(text: string): string {
-  return text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (letter) =>
-    letter === '\t' ? '\t' : escapeOf(letter.charCodeAt(0)),
+  return text.replace(
+    /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (letter) => (letter === '\t' ? '\t' : escapeOf(letter.charCodeAt(0))),
   );
 }
 
 function escapeOf(code: number): string {
-  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  return code < 0x100
+    ? `\\x${code.toString(16).padStart(2, '0')}`
+    : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 class Page {

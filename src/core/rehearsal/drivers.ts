@@ -34,7 +34,8 @@ export const oneToken: Until = () => true;
 export const oneOutput: Until = ({ after }) => after.position.kind !== 'tokens';
 
 /** Step Out: until the next ACT begins. */
-export const oneTurn: Until = ({ after }) => after.position.kind === 'prompt' && after.position.role === 'act';
+export const oneTurn: Until = ({ after }) =>
+  after.position.kind === 'prompt' && after.position.role === 'act';
 
 /** To the end of the task. */
 export const toTheEnd: Until = () => false;
@@ -68,7 +69,11 @@ function step(session: Session, until: Until, go: () => SessionNode): boolean {
   return node.state.position.kind === 'done' || until({ before, after: node.state, reply, node });
 }
 
-async function replyTo(wanted: Exclude<Need, { kind: 'tokens' | 'done' }>, ports: Ports, signal?: Signal): Promise<Reply> {
+async function replyTo(
+  wanted: Exclude<Need, { kind: 'tokens' | 'done' }>,
+  ports: Ports,
+  signal?: Signal,
+): Promise<Reply> {
   switch (wanted.kind) {
     case 'prompt':
       return { kind: 'prompt', ids: await ports.render(wanted.segment, signal) };
@@ -100,7 +105,11 @@ async function sampleOutput(
     given++;
     // The limit that a request ran into is the output's only where the output asked for all that it may have.
     const end = sampled.end === 'length' && given < wanted.maxTokens ? undefined : sampled.end;
-    if (step(session, until, () => session.add({ kind: 'token', token: { ...sampled, end, origin: 'sampled' } }))) {
+    if (
+      step(session, until, () =>
+        session.add({ kind: 'token', token: { ...sampled, end, origin: 'sampled' } }),
+      )
+    ) {
       return true;
     }
     if (signal?.aborted || session.state.position.kind !== 'tokens') return false;

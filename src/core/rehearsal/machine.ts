@@ -6,7 +6,7 @@
 import { parseAct } from '../conversation/parse';
 import { isErrorValue, parseResult } from '../conversation/result';
 import { findRecorded } from '../environment/recorded';
-import { gatesOf } from '../environment/gates';
+import { argumentsOf, createGates } from '../environment/gates';
 import type { Json } from '../json';
 import { addSegment, addToken, promptIds } from './lists';
 import { idsWithoutReasoning, outputText } from './outputs';
@@ -108,7 +108,10 @@ export function currentTurnIndex(state: State): number {
 function room(state: State, output: Output): number {
   const length = output.tokens?.length ?? 0;
   const { limits } = state.setup.environment;
-  return Math.min(limits[output.role] - length, state.setup.policy.contextLength - output.prompt.length - length);
+  return Math.min(
+    limits[output.role] - length,
+    state.setup.policy.contextLength - output.prompt.length - length,
+  );
 }
 
 function beginOutput(
@@ -147,23 +150,36 @@ function acceptToken(state: State, given: Token): State {
 function endAct(state: State, output: Output): State {
   const { environment, policy, task } = state.setup;
   const cut = output.end === 'length';
-  const parse = parseAct(outputText(output), policy.dialect, { cut });
-  const gates = gatesOf(environment);
+  const { tools } = environment;
+  const parse = parseAct(outputText(output), policy.dialect, { cut, thinking: policy.opensReasoning, tools });
+  const gates = createGates(tools);
   const calls = parse.items.map((item, index): CallStep => {
-    const call = item.kind === 'call' ? item.call : undefined;
     const gate = environment.gates === 'check' ? gates.check(item) : null;
-    const tool = environment.tools.find((candidate) => candidate.name === call?.name);
-    return { index, call, tool, gate, rehearsal: null, observation: null };
+    const step: CallStep = { index, gate, rehearsal: null, observation: null };
+    if (item.kind === 'format_error') return step;
+    const tool = tools.find((candidate) => candidate.name === item.call.name);
+    return {
+      ...step,
+      tool,
+      call: tool ? { ...item.call, arguments: argumentsOf(tool, item.call) } : item.call,
+    };
   });
   const next = withTurn(state, { ...lastTurn(state), parse, calls });
   if (calls.length > 0) return nextCall(next, 0);
-  if (cut) return done(next, state.setup.policy.contextLength <= output.prompt.length + output.tokens!.length ? 'context_limit' : 'output_limit');
+  if (cut)
+    return done(
+      next,
+      output.prompt.length + output.tokens!.length < policy.contextLength ? 'output_limit' : 'context_limit',
+    );
   const text = task.user[state.usersGiven];
   return text === undefined ? done(next, 'answered') : { ...next, position: { kind: 'user', text } };
 }
 
 function endRehearsal(state: State, output: Output): State {
-  const parsed = parseResult(outputText(output), { cut: output.end === 'length' });
+  const parsed = parseResult(outputText(output), {
+    cut: output.end === 'length',
+    thinking: state.setup.policy.opensReasoning,
+  });
   const observation: Observation = parsed.ok
     ? { source: 'rehearsed', outcome: isErrorValue(parsed.value) ? 'error' : 'result', value: parsed.value }
     : {

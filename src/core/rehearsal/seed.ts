@@ -7,7 +7,8 @@
 export function mixSeed(...parts: readonly (number | string)[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) {
-    const words = typeof part === 'number' ? [part | 0] : Array.from(part, (letter) => letter.codePointAt(0)!);
+    const words =
+      typeof part === 'number' ? [part | 0] : Array.from(part, (letter) => letter.codePointAt(0)!);
     for (const word of words) {
       hash ^= Math.imul(word, 0xcc9e2d51);
       hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -85,7 +85,11 @@ export class Session {
   /** Nodes from the root to `id`, both included. */
   path(id = this.at): SessionNode[] {
     const path: SessionNode[] = [];
-    for (let node: SessionNode | null = this.node(id); node; node = node.parent === null ? null : this.node(node.parent)) {
+    for (
+      let node: SessionNode | null = this.node(id);
+      node;
+      node = node.parent === null ? null : this.node(node.parent)
+    ) {
       path.push(node);
     }
     return path.reverse();
@@ -99,7 +103,8 @@ export class Session {
       this.at = this.end = record.id;
     } else if (record.t === 'at') {
       this.node(record.at);
-      if (!this.isOnPath(record.at, record.tip)) throw new RangeError(`node ${record.at} is not before ${record.tip}`);
+      if (!this.isOnPath(record.at, record.tip))
+        throw new RangeError(`node ${record.at} is not before ${record.tip}`);
       this.at = record.at;
       this.end = record.tip;
     }

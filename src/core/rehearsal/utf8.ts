@@ -7,7 +7,10 @@ export function decodeUtf8(bytes: readonly number[]): string {
     const rest = bytes.slice(i + 1, i + size);
     const whole = size > 0 && rest.length === size - 1 && rest.every((byte) => byte >> 6 === 2);
     const point = whole
-      ? rest.reduce((value, byte) => (value << 6) | (byte & 0x3f), size === 1 ? first : first & (0x7f >> size))
+      ? rest.reduce(
+          (value, byte) => (value << 6) | (byte & 0x3f),
+          size === 1 ? first : first & (0x7f >> size),
+        )
       : -1;
     if (isScalar(point, size)) {
       text += String.fromCodePoint(point);

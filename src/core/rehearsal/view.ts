@@ -5,7 +5,15 @@ import { branches } from './forks';
 import { currentTurnIndex } from './machine';
 import type { Session, SessionNode } from './session';
 import type { CallStep, State, Token, Turn } from './types';
-import type { CallView, EndView, ObservationView, OutputView, SessionView, TokenView, TurnView } from './view.types';
+import type {
+  CallView,
+  EndView,
+  ObservationView,
+  OutputView,
+  SessionView,
+  TokenView,
+  TurnView,
+} from './view.types';
 
 export function sessionView(session: Session): SessionView {
   const { environment, task, policy } = session.setup;
@@ -36,7 +44,11 @@ export function lastTurnView(session: Session): TurnView | null {
 
 export function tokenView(node: number, token: Token): TokenView {
   const { id, text, logprob, entropy, rank, origin, end } = token;
-  const alternatives = token.alternatives.map((other) => ({ id: other.id, text: other.text, logprob: other.logprob }));
+  const alternatives = token.alternatives.map((other) => ({
+    id: other.id,
+    text: other.text,
+    logprob: other.logprob,
+  }));
   return { node, id, text, logprob, entropy, rank, origin, alternatives, ...(end ? { end } : {}) };
 }
 
@@ -98,7 +110,9 @@ function outputView(
   places: Places,
 ): OutputView {
   const nodes = places.tokens.get(key) ?? [];
-  const tokens = nodes.flatMap((node) => (node.reply?.kind === 'token' ? [tokenView(node.id, node.reply.token)] : []));
+  const tokens = nodes.flatMap((node) =>
+    node.reply?.kind === 'token' ? [tokenView(node.id, node.reply.token)] : [],
+  );
   return { role, node: places.prompts.get(key) ?? 0, attempt, tokens, done };
 }
 

@@ -30,7 +30,13 @@ export type Check = Weighted &
         others?: 'any' | 'reads' | 'none';
       }
     | { kind: 'forbidden'; calls: ExpectedCall[] }
-    | { kind: 'answer'; contains?: string | string[]; pattern?: string; schema?: JsonObject; ignoreCase?: boolean }
+    | {
+        kind: 'answer';
+        contains?: string | string[];
+        pattern?: string;
+        schema?: JsonObject;
+        ignoreCase?: boolean;
+      }
     | { kind: 'fromResult'; tool: string; path: string }
     | { kind: 'maxCalls'; max: number }
   );
