@@ -83,10 +83,13 @@ function options(bundle, production) {
 function generate() {
   for (const script of GENERATORS) {
     if (!fs.existsSync(path.join(ROOT, script))) {
-      console.log(`build: skipped, not there yet: ${script}`);
+      console.error(`build: skipped, not there yet: ${script}`);
       continue;
     }
-    const done = spawnSync(process.execPath, ['--import', 'tsx', script], { cwd: ROOT, stdio: 'inherit' });
+    const done = spawnSync(process.execPath, ['--import', 'tsx', script], {
+      cwd: ROOT,
+      stdio: ['ignore', 2, 2], // standard output belongs to whoever called, `npm start -- --headless --json` for one
+    });
     if (done.status !== 0) throw new Error(`${script} failed`);
   }
 }
@@ -128,7 +131,7 @@ export async function build({ production = false, watch = false } = {}) {
   fs.rmSync(STAMP, { force: true });
   const bundles = BUNDLES.filter((bundle) => {
     const missing = Object.values(bundle.entryPoints).filter((f) => !fs.existsSync(path.join(ROOT, f)));
-    if (missing.length) console.log(`build: skipped, not there yet: ${missing.join(', ')}`);
+    if (missing.length) console.error(`build: skipped, not there yet: ${missing.join(', ')}`);
     return missing.length === 0;
   });
   for (const bundle of bundles) {

@@ -31,7 +31,7 @@ export async function start(args) {
     if (python.problem) throw new Error(python.problem);
     await ensureDependencies(log);
     const editor = chooseEditor({ browser: args.includes('--browser') });
-    await ensureBuild(log);
+    await ensureBuild(editor.kind === 'remote' && !headless, log);
     const server = await startServer(python.command, log);
     if (headless) process.exitCode = await step(args, server.env);
     else if (args.includes('--no-open')) log('Stop the server with: node dist/cli.js serve --stop');
@@ -44,11 +44,12 @@ export async function start(args) {
   }
 }
 
-async function ensureBuild(log) {
+/** Any build of the sources as they are does; a package is made of the production one. */
+async function ensureBuild(production, log) {
   const { build, upToDate } = await import('../../build.mjs'); // late: it loads esbuild, an npm package
   if (upToDate(false) || upToDate(true)) return;
   log('building the extension and the server …');
-  await build();
+  await build({ production });
 }
 
 function step(args, env) {
@@ -56,6 +57,6 @@ function step(args, env) {
   const cli = path.join(ROOT, 'dist/cli.js');
   // Without a file of the person's own, the example that the README tells about.
   const named = rest.some((a) => fs.existsSync(a));
-  const target = named ? [] : [path.join(ROOT, 'examples/retail.rehearsal.json')];
+  const target = named ? [] : [path.join(ROOT, 'examples/shop/shop.rehearsal.json')];
   return run(process.execPath, [cli, 'step', ...target, ...rest], { env, cwd: process.cwd() });
 }
