@@ -1,0 +1,22 @@
+/** The button that helps: a command of the extension, by the id that its surface knows. */
+export interface ErrorAction {
+  title: string;
+  id: string;
+}
+
+/**
+ * An error that is shown to a person as it is: what happened and why in `message`, what to do next in `next`,
+ * one sentence each. Anything else that is thrown is a defect and goes to the log with its stack.
+ */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+
+  constructor(
+    message: string,
+    readonly next: string,
+    readonly action?: ErrorAction,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What features give one another. `extension.ts` makes these once and hands them to each feature's `register`
+ * function; no feature reaches into another's folder for anything else.
+ */
+import type * as vscode from 'vscode';
+import type { Diagnostic } from '../core/environment/load';
+import type { Environment } from '../core/environment/types';
+import type { Policy, Sampling, Signal } from '../core/policy';
+
+/** The *Rehearsal* output channel. */
+export interface Log {
+  info(message: string): void;
+  warn(message: string): void;
+  /** With the stack of `cause`, which is never shown to a person elsewhere. */
+  error(message: string, cause?: unknown): void;
+  show(): void;
+}
+
+export interface Settings {
+  /** How sessions sample where neither the launch configuration nor the file says otherwise. */
+  sampling(): Sampling & { seed: number; alternatives: number };
+  /** Model of new sessions; undefined means whatever the server offers first. */
+  model(): string | undefined;
+}
+
+export interface Server {
+  /** A connection to a model, starting the local server where needed. Throws `UserError`. */
+  connect(model?: string, signal?: Signal): Promise<Policy>;
+  /** Names of the models that can be asked for, the default first. Throws `UserError`. */
+  models(): Promise<string[]>;
+}
+
+export interface LoadedEnvironment {
+  file: string;
+  /** Null where it cannot be used at all; `diagnostics` say why. */
+  environment: Environment | null;
+  diagnostics: Diagnostic[];
+  /** Where things stand in the file, zero-based lines; absent for what another file holds. */
+  lineOfTool(name: string): number | undefined;
+  lineOfTask(id: string): number | undefined;
+}
+
+export interface Environments {
+  /** Environment files of the workspace, sorted by path. */
+  files(): Promise<string[]>;
+  /** As the person sees it: an open editor's text goes before the disk's. */
+  load(file: string): Promise<LoadedEnvironment>;
+}
+
+/** What a session is started with; whatever is absent is asked for where it cannot be told. */
+export interface StartRequest {
+  /** Path of the environment file. */
+  file?: string;
+  task?: string;
+  model?: string;
+  seed?: number;
+  /** Run to the end without stopping. */
+  noDebug?: boolean;
+}
+
+/** The session feature, for the trees, the Test Explorer and links. */
+export interface SessionFeature {
+  /** Asks for what is missing, starts a debug session of type `rehearsal` and opens its panel. */
+  start(request?: StartRequest): Promise<void>;
+  /** Opens a saved session (path of its `.jsonl` file), at a turn where one is given. */
+  open(file: string, turn?: number): Promise<void>;
+  /** Fires when a session was opened, closed or changed enough for a list to be drawn again. */
+  readonly onDidChangeSessions: vscode.Event<void>;
+}
+
+export interface Services {
+  context: vscode.ExtensionContext;
+  log: Log;
+  settings: Settings;
+  server: Server;
+  environments: Environments;
+  /** Shows an error: a `UserError` as it is with its button, anything else with "Show Log". */
+  showError(error: unknown): void;
+  /** Runs the button of an error (`ErrorAction.id`), wherever it was shown. */
+  runErrorAction(id: string): Promise<void>;
+}
