@@ -1,0 +1,1 @@
+"""HTTP routes: the OpenAI API with token ids, in vLLM's shapes."""

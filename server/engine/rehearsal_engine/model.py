@@ -1,0 +1,183 @@
+"""The forward pass of Llama, Qwen2 and Qwen3 over lines of keys and values.
+
+Equal to transformers' own to rounding. Ours because a step of the debugger computes one token, and
+what surrounds the arithmetic (cache objects, masks, dispatch) would cost more than the token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from rehearsal_engine.kv import Line
+
+FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
+STATIC_ROPE = {"default", "linear", "llama3", "yarn"}  # the others depend on the length reached
+
+
+@dataclass
+class Segment:
+    """Tokens `ids` of one sequence at positions `start`…; logits are wanted for `rows` of them."""
+
+    line: Line
+    start: int
+    ids: list[int]
+    rows: slice | None
+
+
+def supports(config) -> bool:
+    """Whether this file computes the architecture; `generic.py` runs the others."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    layers = getattr(config, "layer_types", None) or []
+    return (
+        config.model_type in FAMILIES
+        and config.hidden_act == "silu"
+        and rope.get("rope_type", "default") in STATIC_ROPE
+        and rope.get("partial_rotary_factor", 1.0) == 1.0
+        and all(kind == "full_attention" for kind in layers)
+        and (config.model_type != "mistral" or config.sliding_window is None)
+    )
+
+
+def fused(*linears) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """One weight and bias for linear layers that read the same input."""
+    weight = torch.cat([linear.weight.data for linear in linears])
+    if all(linear.bias is None for linear in linears):
+        return weight, None
+    zero = [weight.new_zeros(linear.weight.shape[0]) for linear in linears]
+    return weight, torch.cat([z if li.bias is None else li.bias.data for li, z in zip(linears, zero)])
+
+
+class Layer:
+    def __init__(self, layer, heads: int, kv_heads: int):
+        attention, mlp = layer.self_attn, layer.mlp
+        self.norm1 = layer.input_layernorm.weight.data
+        self.norm2 = layer.post_attention_layernorm.weight.data
+        self.qkv = fused(attention.q_proj, attention.k_proj, attention.v_proj)
+        self.out = fused(attention.o_proj)
+        self.gate_up = fused(mlp.gate_proj, mlp.up_proj)
+        self.down = fused(mlp.down_proj)
+        self.qk_norm = None
+        if hasattr(attention, "q_norm"):
+            q, k = attention.q_norm.weight.data, attention.k_norm.weight.data
+            self.qk_norm = torch.cat([q.expand(heads, -1), k.expand(kv_heads, -1)])
+
+
+class Model:
+    """Weights of one causal language model, and its forward pass."""
+
+    prefix_cache = True
+    batching = True
+    rowwise_head = False  # deterministic mode: logits of one row at a time, always the same shape
+
+    def __init__(self, module, config, device: torch.device, dtype: torch.dtype):
+        self.config, self.device, self.dtype = config, device, dtype
+        self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
+        self.eps = config.rms_norm_eps
+        self.embed = module.model.embed_tokens.weight.data
+        self.head = module.lm_head.weight.data
+        self.norm = module.model.norm.weight.data
+        self.layers = [Layer(layer, self.heads, self.kv_heads) for layer in module.model.layers]
+        self.vocab_size = self.head.shape[0]
+        self.kv_shape = (len(self.layers), self.kv_heads, self.width)
+        self._rope(module.model.rotary_emb)
+
+    def _rope(self, rotary) -> None:
+        self.inv_freq = rotary.inv_freq.float().to(self.device)
+        self.rope_scale = rotary.attention_scaling
+        self.cos = self.sin = torch.empty(0)
+        self._extend_rope(1024)
+
+    def _extend_rope(self, length: int) -> None:
+        angles = torch.arange(length, device=self.device).float()[:, None] * self.inv_freq[None]
+        cos, sin = angles.cos() * self.rope_scale, angles.sin() * self.rope_scale
+        # rotate_half as one roll: the sign sits in the sine.
+        self.cos = torch.cat([cos, cos], -1).to(self.dtype)[:, None]
+        self.sin = torch.cat([-sin, sin], -1).to(self.dtype)[:, None]
+
+    def new_line(self, capacity: int) -> Line:
+        return Line(self.kv_shape, capacity, self.dtype, self.device)
+
+    def line_bytes(self, capacity: int) -> int:
+        return Line.bytes_for(self.kv_shape, capacity, self.dtype)
+
+    @torch.inference_mode()
+    def forward(self, segments: list[Segment]) -> list[torch.Tensor | None]:
+        """Computes the segments' tokens, writes keys and values; float32 logits of wanted rows."""
+        ids = torch.tensor([i for s in segments for i in s.ids], device=self.device)
+        last = max(s.start + len(s.ids) for s in segments)
+        if last > self.cos.shape[0]:
+            self._extend_rope(2 * last)
+        cos, sin = self._angles(segments)
+        masks = [self._mask(s) for s in segments]
+        x = F.embedding(ids, self.embed)
+        for number, layer in enumerate(self.layers):
+            x = x + self._attention(layer, number, x, segments, cos, sin, masks)
+            gate, up = F.linear(self._normed(x, layer.norm2), *layer.gate_up).chunk(2, -1)
+            x = x + F.linear(F.silu(gate) * up, *layer.down)
+        return self._logits(x, segments)
+
+    def _normed(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return F.rms_norm(x, weight.shape, weight, self.eps)
+
+    def _angles(self, segments: list[Segment]) -> tuple[torch.Tensor, torch.Tensor]:
+        if len(segments) == 1:
+            start, stop = segments[0].start, segments[0].start + len(segments[0].ids)
+            return self.cos[start:stop], self.sin[start:stop]
+        at = torch.tensor([s.start + i for s in segments for i in range(len(s.ids))], device=self.device)
+        return self.cos[at], self.sin[at]
+
+    def _mask(self, segment: Segment) -> torch.Tensor | None:
+        """Who sees whom where several tokens are computed after earlier ones; [T, start + T]."""
+        count = len(segment.ids)
+        if count == 1 or segment.start == 0:
+            return None
+        seen = torch.ones(count, segment.start + count, dtype=torch.bool, device=self.device)
+        return seen.tril_(segment.start)
+
+    def _attention(self, layer: Layer, number: int, x, segments, cos, sin, masks) -> torch.Tensor:
+        qkv = F.linear(self._normed(x, layer.norm1), *layer.qkv)
+        qkv = qkv.view(-1, self.heads + 2 * self.kv_heads, self.width)
+        qk, v = qkv.split([self.heads + self.kv_heads, self.kv_heads], 1)
+        if layer.qk_norm is not None:
+            qk = F.rms_norm(qk, (self.width,), None, self.eps) * layer.qk_norm
+        qk = torch.addcmul(qk * cos, qk.roll(self.width // 2, -1), sin)
+        q, k = qk.split([self.heads, self.kv_heads], 1)
+        outs, at = [], 0
+        for segment, mask in zip(segments, masks):
+            count = len(segment.ids)
+            stop = segment.start + count
+            keys, values = segment.line.layers[number]
+            keys[:, segment.start : stop] = k[at : at + count].transpose(0, 1)
+            values[:, segment.start : stop] = v[at : at + count].transpose(0, 1)
+            outs.append(self._attend(q[at : at + count], keys[None, :, :stop], values[None, :, :stop], mask))
+            at += count
+        return F.linear(outs[0] if len(outs) == 1 else torch.cat(outs), *layer.out)
+
+    def _attend(self, q, keys, values, mask) -> torch.Tensor:
+        """q [T, heads, width] over keys and values [1, kv heads, positions, width] → [T, heads × width]."""
+        count = q.shape[0]
+        if count == 1:
+            # The query heads of one group are rows of one product, so keys are read once.
+            q = q.view(1, self.kv_heads, -1, self.width)
+            return F.scaled_dot_product_attention(q, keys, values).reshape(1, -1)
+        q = q.transpose(0, 1)[None]
+        out = F.scaled_dot_product_attention(
+            q, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=self.heads != self.kv_heads
+        )
+        return out[0].transpose(0, 1).reshape(count, -1)
+
+    def _logits(self, x: torch.Tensor, segments: list[Segment]) -> list[torch.Tensor | None]:
+        rows, counts, at = [], [], 0
+        for segment in segments:
+            part = x[at : at + len(segment.ids)]
+            at += len(segment.ids)
+            rows.append(part[segment.rows] if segment.rows is not None else part[:0])
+            counts.append(rows[-1].shape[0])
+        wanted = self._normed(torch.cat(rows), self.norm)
+        parts = wanted.split(1) if self.rowwise_head else [wanted]
+        logits = torch.cat([F.linear(part, self.head) for part in parts]).float()
+        return [part if part.shape[0] else None for part in logits.split(counts)]

@@ -1,0 +1,73 @@
+"""The models on offer, by name. Tokenizers at the start, weights when first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from rehearsal_engine.loading import LoadError, Source, find, pick_dtype, read_config, read_weights
+from rehearsal_engine.tokens import Tokens, end_ids
+
+
+@dataclass(frozen=True)
+class Options:
+    """What all models of a process share."""
+
+    device: torch.device
+    dtype: str = "auto"
+    deterministic: bool = False
+    max_model_len: int | None = None
+
+
+class Served:
+    """One model: its files, its tokenizer, and its weights once somebody asked for them."""
+
+    def __init__(self, name: str, text: str, options: Options, announce: Callable[..., None] = lambda **_: None):
+        self.name, self.options, self.announce = name, options, announce
+        self.source: Source = find(text)
+        self.config = read_config(self.source)
+        self.tokens = Tokens(self.source)
+        self.ends = end_ids(self.source, self.config, self.tokens)
+        own = getattr(self.config, "max_position_embeddings", None) or 2048
+        self.max_len = min(own, options.max_model_len or own)
+        self.vocab_size = self.config.vocab_size
+        self.model = None
+        self.adapter, self.version = None, 0
+        self._loading = threading.Lock()
+
+    @property
+    def key(self) -> tuple:
+        """What keys and values belong to: other weights never see them."""
+        return self.name, self.adapter, self.version
+
+    @property
+    def full_attention(self) -> bool:
+        from rehearsal_engine.model import supports
+
+        return supports(self.config)
+
+    def load(self) -> None:
+        """Loads the weights; a second caller waits for the first. Throws LoadError."""
+        with self._loading:
+            if self.model is not None:
+                return
+            self.announce(event="loading", model=self.name, device=str(self.options.device))
+            dtype = pick_dtype(self.options.dtype, self.options.device, self.config)
+            model = read_weights(self.source, self.config, self.options.device, dtype)
+            model.rowwise_head = self.options.deterministic
+            self.model = model
+
+
+class Registry:
+    """Models by name; the first is the one for requests that name none."""
+
+    def __init__(self, served: list[Served]):
+        self.served = {s.name: s for s in served}
+        if len(self.served) < len(served):
+            raise LoadError("Two models have one name. Give each its own: --model NAME=PATH.")
+
+    def find(self, name: str | None) -> Served | None:
+        return next(iter(self.served.values())) if name is None else self.served.get(name)

@@ -1,0 +1,266 @@
+"""Who is computed when: one thread, one loop, continuous batching.
+
+Each round takes the most urgent sequences (lower `priority` first, then the earlier), one token of
+each that is being continued and a bounded number of prompt tokens, in one forward pass. A long
+prompt therefore delays others by a chunk and not by its length, and a client that is gone is
+noticed within one token.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+import traceback
+
+import torch
+
+from rehearsal_engine.kv import rounded
+from rehearsal_engine.metrics import Metrics
+from rehearsal_engine.model import Segment
+from rehearsal_engine.radix import PrefixCache, common
+from rehearsal_engine.sampling import Report, draw, report
+from rehearsal_engine.sequence import Sequence, Step
+
+BLOCK = 16  # tokens of a forward pass in deterministic mode; divides kv.GRAIN
+CHUNK_ALONE, CHUNK_SHARED = 1024, 256  # prompt tokens a round, without and with others waiting
+SHARED_PREFIX = 16  # worth waiting for when another sequence is computing the same prefix
+LOGIT_CELLS = 1 << 25  # most logits at a time when a prompt is scored
+
+
+class Scheduler(threading.Thread):
+    """Runs sequences of all models until `stop`."""
+
+    def __init__(self, cache: PrefixCache, max_batch: int = 32, deterministic: bool = False):
+        super().__init__(name="engine", daemon=True)
+        self.cache, self.max_batch, self.deterministic = cache, max_batch, deterministic
+        self.metrics = Metrics()
+        self.alive: list[Sequence] = []
+        self._inbox: list[Sequence] = []
+        self._wake = threading.Condition()
+        self._count = itertools.count()
+        self._stopping = False
+
+    # Called from other threads.
+
+    def submit(self, sequences: list[Sequence]) -> None:
+        with self._wake:
+            for sequence in sequences:
+                sequence.arrival = next(self._count)
+            self._inbox += sequences
+            self._wake.notify()
+
+    def cancel(self, sequences: list[Sequence]) -> None:
+        """The client is gone: no further token is computed after the one under way."""
+        with self._wake:
+            for sequence in sequences:
+                sequence.cancelled = True
+            self._wake.notify()
+
+    def stop(self) -> None:
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        self.join(timeout=10)
+
+    def counts(self) -> tuple[int, int]:
+        """Sequences running and waiting."""
+        alive = [*self.alive, *self._inbox]
+        running = sum(s.line is not None for s in alive)
+        return running, len(alive) - running
+
+    # The engine's own thread.
+
+    def run(self) -> None:
+        while True:
+            with self._wake:
+                while not (self._inbox or self.alive or self._stopping):
+                    self._wake.wait()
+                if self._stopping:
+                    return
+                if self._inbox:
+                    self.alive = sorted([*self.alive, *self._inbox], key=lambda s: (s.priority, s.arrival))
+                    self._inbox = []
+            self._drop_cancelled()
+            self._round()
+
+    def _drop_cancelled(self) -> None:
+        for sequence in [s for s in self.alive if s.cancelled]:
+            self.metrics.requests_aborted += 1
+            self._leave(sequence)
+
+    def _round(self) -> None:
+        picked = self.alive[: self.max_batch]
+        for served in {s.model: None for s in picked}:
+            group = [s for s in picked if s.model is served]
+            started = time.perf_counter()
+            work: list[tuple[Sequence, int]] = []
+            budget = CHUNK_ALONE if len(group) == 1 else CHUNK_SHARED
+            for sequence in group:
+                if sequence.line is None and not self._admit(sequence, group):
+                    continue
+                count = min(sequence.remaining, max(budget, 0)) if sequence.remaining > 1 else 1
+                if sequence.prompt_logprobs is not None and sequence.prefilling:
+                    count = min(count, max(BLOCK, LOGIT_CELLS // served.model.vocab_size))
+                if count:
+                    budget -= count if count > 1 else 0
+                    work.append((sequence, count))
+            self._compute(served, work)
+            self.metrics.busy_seconds += time.perf_counter() - started
+
+    def _admit(self, sequence: Sequence, group: list[Sequence]) -> bool:
+        """Gives a sequence its line, with the longest cached prefix; False: it waits."""
+        model, key, prompt = sequence.model.model, sequence.model.key, sequence.array
+        matched, source = 0, None
+        if model.prefix_cache and sequence.prompt_logprobs is None:
+            matched, source = self.cache.match(key, prompt)
+            for other in group:
+                ahead = other.line is not None and other.prefilling
+                if ahead and common(other.array, prompt) >= matched + SHARED_PREFIX:
+                    return False
+        use = min(matched, len(prompt) - 1)  # the last token is computed for its logits
+        if source is not None and not source.busy and source.length == matched:
+            self.cache.take(source)  # nothing in it goes beyond the prompt: it is continued in place
+            sequence.line = source
+        else:
+            capacity = rounded(len(prompt) + min(sequence.max_tokens, 256) + 1)
+            active = [s.line.nbytes for s in self.alive[: self.max_batch] if s.line is not None]
+            if active and sum(active) + model.line_bytes(capacity) > self.cache.limit:
+                return False
+            sequence.line = self._fresh(model, capacity, source, use)
+        sequence.computed = sequence.cached = use
+        self.metrics.cached_tokens += use
+        return True
+
+    def _fresh(self, model, capacity: int, source, use: int):
+        line = model.new_line(capacity)
+        idle = source is not None and not source.busy
+        if idle:
+            self.cache.take(source)  # so that making room does not evict it
+        self.cache.adopt(line)
+        if use:
+            line.copy_from(source, use)
+        if idle:
+            source.busy = False
+            self.cache.idle[source] = None
+            self.cache.make_room(0)
+        return line
+
+    def _compute(self, served, work: list[tuple[Sequence, int]]) -> None:
+        batches = [work] if served.model.batching and not self.deterministic else [[item] for item in work]
+        for batch in filter(None, batches):
+            try:
+                for sequence, count in batch:
+                    self._ensure_capacity(sequence, count)
+                self._forward(served, batch)
+            except Exception as error:  # e.g. out of memory: these sequences end, the engine goes on
+                traceback.print_exc()
+                for sequence in [s for s, _ in batch if s in self.alive]:
+                    self._tell(sequence, sequence.end(error=f"{type(error).__name__}: {error}"))
+                    self._leave(sequence, keep=False)
+
+    def _ensure_capacity(self, sequence: Sequence, count: int) -> None:
+        line = sequence.line
+        if sequence.computed + count > line.capacity:
+            self.cache.resize(line, rounded(max(len(sequence.tokens), line.capacity * 3 // 2)))
+
+    def _forward(self, served, batch: list[tuple[Sequence, int]]) -> None:
+        if self.deterministic:
+            sequence, count = batch[0]
+            for logits, start, number in self._blocks(served, sequence, count):
+                self._after(sequence, number, logits, start)
+                if sequence.finished:
+                    return
+            return
+        segments = []
+        for sequence, count in batch:
+            ids = sequence.tokens[sequence.computed : sequence.computed + count]
+            segments.append(Segment(sequence.line, sequence.computed, ids, self._rows(sequence, count)))
+        self.metrics.forward_passes += 1
+        logits = served.model.forward(segments)
+        for (sequence, count), values in zip(batch, logits):
+            self._after(sequence, count, values, sequence.computed)
+
+    def _rows(self, sequence: Sequence, count: int) -> slice | None:
+        """The rows of a segment whose logits are needed."""
+        if sequence.prompt_logprobs is not None and sequence.prefilling:
+            return slice(0, count)
+        return slice(count - 1, count) if sequence.remaining == count else None
+
+    def _blocks(self, served, sequence: Sequence, count: int):
+        """Forward passes of aligned blocks, always of one shape for one position.
+
+        A block is computed from its first token on, even where that is known already, and is filled
+        up with padding that nothing sees. So the numbers of a token depend on its position and on the
+        tokens before it, and not on what was cached or how it came to be computed.
+        """
+        size = BLOCK if served.model.batching else 1  # other architectures cannot go back: one by one
+        until = sequence.computed + count
+        while sequence.computed < until:
+            first = sequence.computed - sequence.computed % size
+            ids = sequence.tokens[first : min(first + size, until)]
+            number = first + len(ids) - sequence.computed
+            rows = self._rows(sequence, number)
+            if rows is not None:
+                shift = sequence.computed - first
+                rows = slice(rows.start + shift, rows.stop + shift)
+            padded = ids + [0] * (size - len(ids))
+            self.metrics.forward_passes += 1
+            [logits] = served.model.forward([Segment(sequence.line, first, padded, rows)])
+            yield logits, sequence.computed, number
+
+    def _after(self, sequence: Sequence, count: int, logits: torch.Tensor | None, start: int) -> None:
+        """Books `count` computed tokens, reports scored ones, and draws where the end is reached."""
+        line, stop = sequence.line, start + count
+        line.tokens[start:stop] = sequence.tokens[start:stop]
+        line.length = max(line.length, stop)
+        if sequence.prefilling:
+            self.metrics.prefill_tokens += count
+        else:
+            self.metrics.decode_tokens += count
+        scoring = sequence.prompt_logprobs is not None and sequence.prefilling
+        sequence.computed = stop
+        values = logits.cpu().numpy() if logits is not None else None
+        if scoring:
+            for row, token in zip(values, sequence.prompt[start + 1 : stop + 1]):
+                sequence.prompt_reports.append(report(row, token, sequence.prompt_logprobs))
+        if sequence.remaining:
+            return
+        if len(sequence.tokens) == len(sequence.prompt) and sequence.model.model.prefix_cache and sequence.max_tokens > 1:
+            self.cache.file(sequence.model.key, line)  # others may share the prompt from now on
+        if sequence.max_tokens == 0:
+            self._finish(sequence, sequence.end())
+            return
+        self._draw(sequence, values[-1])
+
+    def _draw(self, sequence: Sequence, row) -> None:
+        position = len(sequence.tokens)
+        token = draw(row, sequence.settings, position)
+        told = Report(token) if sequence.logprobs is None else report(row, token, sequence.logprobs)
+        self.metrics.generated_tokens += 1
+        step = sequence.accept(told)
+        if sequence.finished:
+            self._finish(sequence, step)
+        elif sequence.stream:
+            self._tell(sequence, step)
+
+    def _finish(self, sequence: Sequence, step: Step) -> None:
+        self.metrics.requests_finished += 1
+        self._leave(sequence)
+        self._tell(sequence, step)
+
+    def _tell(self, sequence: Sequence, step: Step) -> None:
+        try:
+            sequence.emit(sequence, step)
+        except RuntimeError:  # the event loop is closed: the server is going down
+            sequence.cancelled = True
+
+    def _leave(self, sequence: Sequence, keep: bool = True) -> None:
+        self.alive.remove(sequence)
+        line, sequence.line = sequence.line, None
+        if line is None:
+            return
+        if keep and sequence.model.model.prefix_cache:
+            self.cache.release(sequence.model.key, line)
+        else:
+            self.cache.drop(line)
