@@ -1,0 +1,63 @@
+/** The reward of a rollout: the weighted share of the task's checks that hold. See `docs` and `matchers.ts`. */
+import type { Task } from '../environment/types';
+import { checkAnswer, checkFromResult } from './answer';
+import { checkCalls, checkForbidden, checkMaxCalls } from './calls';
+import { titleOf } from './title';
+import type { Check, CheckResult, Reward, Transcript } from './types';
+
+/** What a kind of check finds; index, title and weight are added here. */
+export type Finding = Pick<CheckResult, 'verdict' | 'reason' | 'turn' | 'expected' | 'actual'>;
+
+/**
+ * Evaluates all checks of a task on what happened. The value is the weighted share of those that hold, 0 where a
+ * required one fails, null where the rest could not be scored or nothing is left to score. Never throws.
+ */
+export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Reward {
+  const checks = task.checks.map(
+    (check, index): CheckResult => ({
+      index,
+      title: titleOf(check),
+      ...find(check, transcript),
+      weight: check.weight ?? 1,
+      required: check.required ?? false,
+    }),
+  );
+  const value = combine(checks);
+  return { value, success: value === 1, checks };
+}
+
+function find(check: Check, transcript: Transcript): Finding {
+  try {
+    switch (check.kind) {
+      case 'calls':
+        return checkCalls(check, transcript);
+      case 'forbidden':
+        return checkForbidden(check, transcript);
+      case 'maxCalls':
+        return checkMaxCalls(check, transcript);
+      case 'answer':
+        return checkAnswer(check, transcript);
+      case 'fromResult':
+        return checkFromResult(check, transcript);
+      default:
+        return {
+          verdict: 'unscored',
+          reason: `There is no check of kind ${JSON.stringify((check as Check).kind)}.`,
+        };
+    }
+  } catch (error) {
+    return { verdict: 'unscored', reason: `The check could not be evaluated: ${(error as Error).message}.` };
+  }
+}
+
+/** One scalar from verdicts; checks left out count for nothing. */
+export function combine(checks: readonly CheckResult[]): number | null {
+  const counted = checks.filter((check) => check.verdict !== 'left out');
+  if (counted.some((check) => check.required && check.verdict === 'fails')) return 0;
+  const weighty = counted.filter((check) => check.weight > 0 || check.required);
+  if (weighty.length === 0 || weighty.some((check) => check.verdict === 'unscored')) return null;
+  // All hold is exactly 1, whatever the rounding of the weights' sum.
+  if (weighty.every((check) => check.verdict === 'holds')) return 1;
+  const sum = (some: readonly CheckResult[]) => some.reduce((total, check) => total + check.weight, 0);
+  return sum(weighty.filter((check) => check.verdict === 'holds')) / sum(weighty);
+}
