@@ -34,7 +34,11 @@ const TIERS = {
     count: countWords,
   },
   host: { needs: ['venv', 'browser', 'build'], commands: [tsx('test/host/start.ts')], count: countWords },
-  e2e: { needs: ['venv', 'browser', 'build'], commands: [tsx('test/e2e/start.ts')], count: countWords },
+  e2e: {
+    needs: ['venv', 'browser', 'build'],
+    commands: [bin('mocha/bin/mocha.js', '--config', 'test/e2e/mocharc.json')],
+    count: countMocha,
+  },
 };
 
 const asked = process.argv.slice(2);
