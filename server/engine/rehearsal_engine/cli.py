@@ -59,22 +59,28 @@ def say(**event: object) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     """Loads the first model, binds the port, says that it is ready, and serves until told to stop."""
-    from rehearsal_engine.api.app import create_app
-    from rehearsal_engine.api.generate import Engine
-    from rehearsal_engine.radix import PrefixCache
-    from rehearsal_engine.scheduler import Scheduler
-
     if options.exit_with_parent:
         threading.Thread(target=exit_at_end_of_input, daemon=True).start()
     say(event="loading", message="starting PyTorch")
     token = read_token(options.token_file)
     sock = bind(options.host, options.port)
+    app, scheduler = build(options, token)
+    run_http(app, sock)
+    scheduler.stop()
+
+
+def build(options: argparse.Namespace, token: str | None = None):
+    """The application with its first model loaded and its scheduler running."""
+    from rehearsal_engine.api.app import create_app
+    from rehearsal_engine.api.generate import Engine
+    from rehearsal_engine.radix import PrefixCache
+    from rehearsal_engine.scheduler import Scheduler
+
     registry = open_models(options)
     next(iter(registry.served.values())).load()
     scheduler = Scheduler(PrefixCache(options.cache_mib << 20), options.max_batch, options.deterministic)
     scheduler.start()
-    run_http(create_app(Engine(registry, scheduler), token), sock)
-    scheduler.stop()
+    return create_app(Engine(registry, scheduler), token), scheduler
 
 
 def open_models(options: argparse.Namespace):

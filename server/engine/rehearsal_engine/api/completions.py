@@ -16,6 +16,7 @@ from rehearsal_engine.api.http import EventStream, unless_gone
 from rehearsal_engine.api.schemas import CompletionRequest, parse_body, read
 from rehearsal_engine.models import Served
 from rehearsal_engine.sequence import Sequence, Step
+from rehearsal_engine.tokens import GrowingText
 
 
 async def completions(engine: Engine, http: Request):
@@ -64,8 +65,9 @@ def choice(served: Served, request: CompletionRequest, number: int, sequence: Se
     reports, pieces = lp.told(sequence.steps)
     text = "".join(step.text for step in sequence.steps)
     if request.echo:
-        before = [served.tokens.text_of(token) for token in sequence.prompt]
-        text = served.tokens.decode(sequence.prompt) + text
+        growing = GrowingText()
+        before = [growing.add(served.tokens.bytes_of(token)) for token in sequence.prompt]
+        text = growing.text + text
         reports, pieces = [*lp.of_prompt(sequence), *reports], [*before, *pieces]
     last = sequence.steps[-1] if sequence.steps else Step(None, "", "length")
     as_ids = request.return_tokens_as_token_ids

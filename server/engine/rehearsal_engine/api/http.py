@@ -6,9 +6,14 @@ import asyncio
 import hmac
 from collections.abc import AsyncIterator, Awaitable
 
+from typing import TypeVar
+
 from starlette.requests import Request
 
 from rehearsal_engine.api.errors import ApiError, dump
+
+
+T = TypeVar("T")
 
 
 class ClientGone(Exception):
@@ -21,7 +26,7 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-async def unless_gone[T](request: Request, work: Awaitable[T]) -> T:
+async def unless_gone(request: Request, work: Awaitable[T]) -> T:
     """Awaits `work`; throws ClientGone, with `work` cancelled, when the client goes away first."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(disconnected(request))
     try:

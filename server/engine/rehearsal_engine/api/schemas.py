@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -26,7 +26,6 @@ NEUTRAL: dict[str, tuple] = {
     "parallel_tool_calls": (True,),
     "tool_choice": ("auto",),
     "functions": ([],),
-    "echo": (False,),
     "documents": ([],),
     "store": (False,),
     "modalities": (["text"],),
@@ -36,6 +35,9 @@ TOKENS = Annotated[int, Field(ge=0, lt=2**31)]
 
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+T = TypeVar("T", bound=Strict)
 
 
 class StreamOptions(Strict):
@@ -124,7 +126,7 @@ def parse_body(raw: bytes) -> dict:
     return {name: value for name, value in body.items() if value is not None}
 
 
-def read[T: Strict](kind: type[T], body: dict) -> T:
+def read(kind: type[T], body: dict) -> T:
     """A request of this kind, or an ApiError that names the field."""
     for name in [name for name in body if name not in kind.model_fields]:
         value = body.pop(name)
