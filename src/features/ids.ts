@@ -1,0 +1,75 @@
+/**
+ * Every id that package.json and the code share, once. `test/unit/features/ids.test.ts` holds this module and
+ * package.json equal in both directions.
+ */
+
+/** Commands of the palette, of menus and of trees. */
+export const Command = {
+  startSession: 'rehearsal.startSession',
+  debugTask: 'rehearsal.debugTask',
+  runTasks: 'rehearsal.runTasks',
+  openSession: 'rehearsal.openSession',
+  openSessionAtTurn: 'rehearsal.openSessionAtTurn',
+  deleteSession: 'rehearsal.deleteSession',
+  openExamples: 'rehearsal.openExamples',
+  openEnvironment: 'rehearsal.openEnvironment',
+  refreshEnvironments: 'rehearsal.refreshEnvironments',
+  setUpServer: 'rehearsal.setUpServer',
+  startServer: 'rehearsal.startServer',
+  stopServer: 'rehearsal.stopServer',
+  restartServer: 'rehearsal.restartServer',
+  setServerToken: 'rehearsal.setServerToken',
+  selectModel: 'rehearsal.selectModel',
+  showLog: 'rehearsal.showLog',
+  rehearseAgain: 'rehearsal.rehearseAgain',
+} as const;
+
+export const ViewContainer = 'rehearsal';
+
+export const View = {
+  environments: 'rehearsal.environments',
+  sessions: 'rehearsal.sessions',
+  server: 'rehearsal.server',
+} as const;
+
+export const Setting = {
+  serverAddress: 'rehearsal.server.address',
+  serverPython: 'rehearsal.server.python',
+  serverHome: 'rehearsal.server.home',
+  model: 'rehearsal.model',
+  temperature: 'rehearsal.sampling.temperature',
+  seed: 'rehearsal.sampling.seed',
+  alternatives: 'rehearsal.sampling.alternatives',
+  testAttempts: 'rehearsal.test.attempts',
+  testConcurrency: 'rehearsal.test.concurrency',
+  testPasses: 'rehearsal.test.passes',
+  testShare: 'rehearsal.test.share',
+} as const;
+
+/** Context keys that `when` clauses of package.json read. */
+export const ContextKey = {
+  /** What the server does: see `ServerState` in `server/connection.ts`. */
+  serverState: 'rehearsal.serverState',
+  /** The workspace has at least one environment file. */
+  hasEnvironments: 'rehearsal.hasEnvironments',
+} as const;
+
+export const Language = {
+  environment: 'rehearsal-environment',
+  training: 'rehearsal-training',
+} as const;
+
+export const DEBUG_TYPE = 'rehearsal';
+
+/** Scheme of the read-only transcript documents. */
+export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
+
+export const TRANSCRIPT_LANGUAGE = 'rehearsal-transcript';
+
+/** View type of the session panel. */
+export const SESSION_PANEL = 'rehearsal.session';
+
+/** Name of the log output channel. */
+export const LOG_CHANNEL = 'Rehearsal';
+
+export const ENVIRONMENT_FILES = '**/*.rehearsal.json';
