@@ -1,8 +1,9 @@
 /** Going another way: choosing an alternative, sampling again, and the list of branches that results. */
 import type { Alternative } from '../policy';
 import { rewardOf } from '../reward/rollout';
+import { currentOutput } from './machine';
 import type { Session, SessionNode } from './session';
-import type { Token } from './types';
+import type { Role, Token } from './types';
 
 /**
  * Puts another token in the place of the one at `id`, and moves there. Where that branch exists already it is
@@ -56,40 +57,73 @@ export interface Branch {
   tip: number;
   /** First node that is its own, or null for the first branch. */
   forkedAt: number | null;
+  /** Tip of the branch that it left, or null for the first branch. */
+  from: number | null;
   turn: number;
+  /** Whose output differs, or null for the first branch. */
+  role: Role | null;
+  /** 1-based place of the token that differs, or null where an output was begun again. */
+  token: number | null;
   /** What is different: the chosen token, or "attempt 2". */
   label: string;
+  /** Text of the token in whose place it stands. */
+  instead: string | null;
   reward: number | null;
   done: boolean;
   tokens: number;
   /** The branch shown. */
   shown: boolean;
+  /** The last node that it shares with the branch shown, and the id of its next token; null for that branch. */
+  leaves: { at: number; id: number | null } | null;
 }
 
-/** Every branch, oldest first. A branch owns its nodes back to the first one that an older branch owns. */
+/** Every branch, oldest first. A node's first child goes on with its branch; each later one begins another. */
 export function branches(session: Session): Branch[] {
-  const owner = new Map<number, number>();
-  const leaves = session.nodes.filter((node) => node.children.length === 0);
-  return leaves.map((leaf, index) => {
-    let own: SessionNode = leaf;
-    while (own.parent !== null && !owner.has(own.parent)) {
-      owner.set(own.id, leaf.id);
-      own = session.node(own.parent);
-    }
-    owner.set(own.id, leaf.id);
-    const first = index === 0 || own.parent === null;
-    const done = leaf.state.position.kind === 'done';
-    return {
-      tip: leaf.id,
-      forkedAt: first ? null : own.id,
-      turn: first ? 1 : Math.max(1, own.state.turns.length),
-      label: first ? 'main' : labelOf(own),
-      reward: done ? rewardOf(leaf.state).value : null,
-      done,
-      tokens: session.path(leaf.id).filter((node) => node.reply?.kind === 'token').length,
-      shown: leaf.id === session.tip.id,
-    };
-  });
+  const shown = new Set(session.path(session.tip.id).map((node) => node.id));
+  return session.nodes
+    .filter((node) => node.children.length === 0)
+    .map((leaf) => branchTo(session, leaf, shown))
+    .sort((a, b) => (a.forkedAt ?? 0) - (b.forkedAt ?? 0));
+}
+
+function branchTo(session: Session, leaf: SessionNode, shown: ReadonlySet<number>): Branch {
+  const path = session.path(leaf.id);
+  const start = path.findLastIndex((node, i) => i > 0 && path[i - 1]!.children[0] !== node.id);
+  const own = start < 0 ? null : path[start]!;
+  const parent = own && path[start - 1]!;
+  const left = parent && session.node(parent.children[0]!);
+  const done = leaf.state.position.kind === 'done';
+  const shares = path.findLastIndex((node) => shown.has(node.id));
+  const isShown = leaf.id === session.tip.id;
+  return {
+    tip: leaf.id,
+    forkedAt: own && own.id,
+    from: left && firstEnd(session, left).id,
+    turn: own ? Math.max(1, own.state.turns.length) : 1,
+    role: parent && roleAfter(parent),
+    token: own?.reply?.kind === 'token' ? (currentOutput(parent!.state)?.tokens?.length ?? 0) + 1 : null,
+    label: own ? labelOf(own) : 'main',
+    instead: left && tokenOf(left) ? labelOf(left) : null,
+    reward: done ? rewardOf(leaf.state).value : null,
+    done,
+    tokens: path.filter(tokenOf).length,
+    shown: isShown,
+    leaves: isShown ? null : { at: path[shares]!.id, id: tokenOf(path[shares + 1])?.id ?? null },
+  };
+}
+
+function firstEnd(session: Session, from: SessionNode): SessionNode {
+  let node = from;
+  while (node.children.length > 0) node = session.node(node.children[0]!);
+  return node;
+}
+
+function roleAfter({ state: { position } }: SessionNode): Role | null {
+  return position.kind === 'prompt' || position.kind === 'tokens' ? position.role : null;
+}
+
+function tokenOf(node: SessionNode | undefined): Token | undefined {
+  return node?.reply?.kind === 'token' ? node.reply.token : undefined;
 }
 
 function labelOf(node: SessionNode): string {

@@ -81,12 +81,18 @@ export const TurnView = T.Object({
 export const BranchView = T.Object({
   tip: T.Integer(),
   forkedAt: nullable(T.Integer()),
+  from: nullable(T.Integer()),
   turn: T.Integer(),
+  role: nullable(T.Union([T.Literal('act'), T.Literal('rehearse')])),
+  token: nullable(T.Integer()),
   label: T.String(),
+  instead: nullable(T.String()),
   reward: nullable(T.Number()),
   done: T.Boolean(),
   tokens: T.Integer(),
   shown: T.Boolean(),
+  /** Where it leaves the branch shown, and with which token. */
+  leaves: nullable(T.Object({ at: T.Integer(), id: nullable(T.Integer()) })),
 });
 
 export const CheckView = T.Object({
