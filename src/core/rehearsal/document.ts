@@ -27,6 +27,8 @@ export interface TranscriptDocument {
   text: string;
   tokens: TokenPlace[];
   outputs: OutputPlace[];
+  /** Line of each observation, by the node after which it stands. */
+  observations: Map<number, number>;
   /** First line of each turn, by 1-based turn. */
   turns: Map<number, number>;
 }
@@ -54,6 +56,7 @@ export function transcriptDocument(view: SessionView): TranscriptDocument {
       if (!observation) continue;
       if (!call.rehearsal)
         page.line(`turn ${turn.index} · OBSERVATION ${printable(call.tool ?? 'not a call')}`);
+      page.observations.set(observation.node, page.at);
       page.line(`${INDENT}${observation.source}: ${printable(observation.summary)}`);
     }
     page.line('');
@@ -83,6 +86,7 @@ function escapeOf(code: number): string {
 
 class Page {
   readonly turns = new Map<number, number>();
+  readonly observations = new Map<number, number>();
   private readonly lines: string[] = [];
   private readonly tokens: TokenPlace[] = [];
   private readonly outputs: OutputPlace[] = [];
@@ -120,7 +124,7 @@ class Page {
   }
 
   finish(): TranscriptDocument {
-    const { tokens, outputs, turns } = this;
-    return { text: `${this.lines.join('\n')}\n`, tokens, outputs, turns };
+    const { tokens, outputs, observations, turns } = this;
+    return { text: `${this.lines.join('\n')}\n`, tokens, outputs, observations, turns };
   }
 }
