@@ -6,7 +6,7 @@ import { type ParseError, parse as parseJsonc, parseTree, printParseErrorCode } 
 import type { Json } from './json';
 
 /** Deeper values are refused, so that nothing that walks a value can run out of stack. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 
 export type Strict = { ok: true; value: Json } | { ok: false; reason: string };
 
@@ -62,7 +62,8 @@ export function allFinite(value: Json): boolean {
   return Object.values(value).every(allFinite);
 }
 
-function depthOf(text: string): number {
+/** How deep a text nests; brackets inside strings do not count. */
+export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   for (let at = 0; at < text.length; at++) {
@@ -89,6 +90,9 @@ const WRONG: Record<string, string> = {
   UnexpectedEndOfString: 'a string does not end on its line',
   InvalidUnicode: 'a malformed \\u escape',
   InvalidEscapeCharacter: 'an unknown escape in a string',
+  UnexpectedEndOfComment: 'a comment does not end',
+  UnexpectedEndOfNumber: 'a number does not end',
+  InvalidCommentToken: 'a comment, which JSON does not have',
   InvalidCharacter: 'a control character in a string',
 };
 
@@ -100,8 +104,12 @@ function whatIsWrong(text: string): string {
     return 'it cannot be read';
   }
   const first = errors[0];
-  if (!first) return 'it cannot be read';
-  return `${WRONG[printParseErrorCode(first.error)] ?? 'something unexpected'} at character ${first.offset + 1}`;
+  return first ? `${problemText(first)} at character ${first.offset + 1}` : 'it cannot be read';
+}
+
+/** A parser's error in words. */
+export function problemText(error: ParseError): string {
+  return WRONG[printParseErrorCode(error.error)] ?? 'something unexpected';
 }
 
 /** Text of a top-level field of an object as it was written (of the last, where a key stands twice). */

@@ -13,6 +13,10 @@ export interface Violation {
   /** JSON pointer into the value; empty for the value itself. */
   path: string;
   message: string;
+  /** Keyword that is not satisfied. */
+  keyword?: string;
+  /** Name of the field that is missing or unknown. */
+  field?: string;
 }
 
 export type CompiledSchema =
@@ -187,13 +191,23 @@ function violations(validate: ValidateFunction, value: Json): Violation[] {
     (error) =>
       !unions.some((union) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`)),
   );
-  const list = told.map((error) => ({ path: error.instancePath, message: sentence(error) }));
+  const list = told.map((error) => ({
+    path: error.instancePath,
+    message: sentence(error),
+    keyword: error.keyword,
+    ...fieldOf(error),
+  }));
   const unique = list.filter(
     (a, i) => list.findIndex((b) => a.path === b.path && a.message === b.message) === i,
   );
   return unique.length <= SHOWN
     ? unique
     : [...unique.slice(0, SHOWN), { path: '', message: `and ${unique.length - SHOWN} more` }];
+}
+
+function fieldOf({ params }: ErrorObject): { field?: string } {
+  const field = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  return typeof field === 'string' ? { field } : {};
 }
 
 function sentence(error: ErrorObject): string {

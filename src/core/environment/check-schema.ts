@@ -1,0 +1,186 @@
+/** JSON Schemas of checks: one object for each kind, published as one schema that tells them apart by `kind`. */
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import type { JsonObject } from '../json';
+import type { Check } from '../reward/types';
+
+const closed = { additionalProperties: false } as const;
+
+const common = {
+  name: Type.Optional(
+    Type.String({ description: 'Name shown to people; a sentence is made where it is absent.' }),
+  ),
+  weight: Type.Optional(
+    Type.Number({ minimum: 0, default: 1, description: 'Share of the reward among the checks of the task.' }),
+  ),
+  required: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Where this check fails, the reward is 0 whatever else holds.',
+    }),
+  ),
+};
+
+const matchers = Type.Unsafe<JsonObject>({
+  type: 'object',
+  description:
+    'Matchers by argument name: a value, compared as it is, or {"$any": true}, {"$regex": "…"}, {"$oneOf": […]}, ' +
+    '{"$number": {"value", "tolerance", "min", "max"}}, {"$text": {"value", "ignoreCase", "trim"}}, ' +
+    '{"$contains": […]}, {"$absent": true}. In expected calls, arguments that are not named must be absent.',
+  additionalProperties: {
+    defaultSnippets: [
+      { label: '$any: any value, or none', body: { $any: true } },
+      { label: '$regex: text that matches a pattern', body: { $regex: '^$1$' } },
+      { label: '$oneOf: one of these', body: { $oneOf: ['$1'] } },
+      { label: '$number: within bounds', body: { $number: { min: 0, max: 1 } } },
+      { label: '$text: ignoring case', body: { $text: { value: '$1', ignoreCase: true } } },
+      { label: '$contains: list with these items', body: { $contains: ['$1'] } },
+      { label: '$absent: not given', body: { $absent: true } },
+    ],
+  },
+});
+
+export const ExpectedCallSchema = Type.Object(
+  {
+    tool: Type.String({ minLength: 1, description: 'Name of a tool of this environment.' }),
+    arguments: Type.Optional(matchers),
+  },
+  { ...closed, description: 'A call; without `arguments`, any arguments do.' },
+);
+
+const kind = <const K extends string>(name: K, description: string) => Type.Literal(name, { description });
+
+const Calls = Type.Object(
+  {
+    kind: kind('calls', 'These calls are made, each by a call of its own.'),
+    expected: Type.Array(ExpectedCallSchema, { description: 'Calls that must be made; empty for none.' }),
+    ordered: Type.Optional(Type.Boolean({ default: true, description: 'They must come in this order.' })),
+    others: Type.Optional(
+      Type.Union([Type.Literal('any'), Type.Literal('reads'), Type.Literal('none')], {
+        default: 'reads',
+        description: 'What else may be called: anything, tools that only read, or nothing.',
+      }),
+    ),
+    ...common,
+  },
+  closed,
+);
+
+const Forbidden = Type.Object(
+  {
+    kind: kind('forbidden', 'None of these calls is made.'),
+    calls: Type.Array(ExpectedCallSchema, {
+      minItems: 1,
+      description: 'Calls that must not be made. Arguments that are not named may be anything.',
+    }),
+    ...common,
+  },
+  closed,
+);
+
+const Answer = Type.Object(
+  {
+    kind: kind('answer', 'The answer has a text, matches a pattern, or satisfies a schema.'),
+    contains: Type.Optional(
+      Type.Unsafe<string | string[]>({
+        type: ['string', 'array'],
+        items: { type: 'string' },
+        description: 'Texts that the answer contains, as whole words and numbers: "10" is not in "2010".',
+      }),
+    ),
+    pattern: Type.Optional(
+      Type.String({ description: 'Regular expression that the answer matches somewhere.' }),
+    ),
+    schema: Type.Optional(
+      Type.Unsafe<JsonObject>({
+        type: 'object',
+        description: 'JSON Schema of the answer, which is then JSON.',
+      }),
+    ),
+    ignoreCase: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Upper and lower case are the same to `contains` and `pattern`.',
+      }),
+    ),
+    ...common,
+  },
+  closed,
+);
+
+const FromResult = Type.Object(
+  {
+    kind: kind('fromResult', 'The answer states a field of the last result of a tool.'),
+    tool: Type.String({ minLength: 1, description: 'Name of a tool of this environment.' }),
+    path: Type.String({
+      description: 'JSONPath of the field in the result.',
+      examples: ['$.price', '$.items[0].name'],
+    }),
+    ...common,
+  },
+  closed,
+);
+
+const MaxCalls = Type.Object(
+  {
+    kind: kind('maxCalls', 'At most so many calls are made.'),
+    max: Type.Integer({ minimum: 0, description: 'Calls allowed, refused ones included.' }),
+    ...common,
+  },
+  closed,
+);
+
+export const CHECK_KINDS = {
+  calls: Calls,
+  forbidden: Forbidden,
+  answer: Answer,
+  fromResult: FromResult,
+  maxCalls: MaxCalls,
+} as const;
+
+type FileCheck = Static<(typeof CHECK_KINDS)[keyof typeof CHECK_KINDS]>;
+// The types that evaluate checks and the schema that people write against are the same, or this does not compile.
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
+export const checkTypesAgree: Same<FileCheck['kind'], Check['kind']> = true;
+export const asCheck = (check: FileCheck): Check => check;
+
+/** `if kind is … then …`, so that an editor names what is wrong in that kind, and not five ways to be wrong. */
+function byKind(kinds: Record<string, TObject>): TSchema {
+  const names = Object.keys(kinds);
+  return Type.Unsafe<FileCheck>({
+    type: 'object',
+    required: ['kind'],
+    properties: {
+      kind: {
+        enum: names,
+        enumDescriptions: names.map((name) => kinds[name]!.properties.kind!.description),
+        description: 'What is checked.',
+      },
+    },
+    allOf: names.map((name) => ({
+      if: { properties: { kind: { const: name } }, required: ['kind'] },
+      // biome-ignore lint/suspicious/noThenProperty: `then` is JSON Schema's keyword
+      then: kinds[name]!,
+    })),
+    defaultSnippets: [
+      {
+        label: 'calls',
+        description: 'Expected calls',
+        body: { kind: 'calls', expected: [{ tool: '$1', arguments: {} }] },
+      },
+      {
+        label: 'forbidden',
+        description: 'Forbidden calls',
+        body: { kind: 'forbidden', required: true, calls: [{ tool: '$1' }] },
+      },
+      { label: 'answer', description: 'Text of the answer', body: { kind: 'answer', contains: '$1' } },
+      {
+        label: 'fromResult',
+        description: 'Answer states a result',
+        body: { kind: 'fromResult', tool: '$1', path: '$$.$2' },
+      },
+      { label: 'maxCalls', description: 'Number of calls', body: { kind: 'maxCalls', max: 5 } },
+    ],
+  });
+}
+
+export const CheckSchema = byKind(CHECK_KINDS);
