@@ -5,13 +5,15 @@
  */
 import { parseAct } from '../conversation/parse';
 import { isErrorValue, parseResult } from '../conversation/result';
+import type { ActItem, ActParse, Call } from '../conversation/types';
+import { argumentsOf, createGates, type Gates } from '../environment/gates';
 import { findRecorded } from '../environment/recorded';
-import { argumentsOf, createGates } from '../environment/gates';
+import type { Environment } from '../environment/types';
 import type { Json } from '../json';
 import { addSegment, addToken, promptIds } from './lists';
 import { idsWithoutReasoning, outputText } from './outputs';
-import { firstActSegment, rehearseSegment, toolSegment, userSegment } from './segments';
 import { mixSeed } from './seed';
+import { firstActSegment, rehearseSegment, toolSegment, userSegment } from './segments';
 import type {
   CallStep,
   Need,
@@ -153,17 +155,7 @@ function endAct(state: State, output: Output): State {
   const { tools } = environment;
   const parse = parseAct(outputText(output), policy.dialect, { cut, thinking: policy.opensReasoning, tools });
   const gates = createGates(tools);
-  const calls = parse.items.map((item, index): CallStep => {
-    const gate = environment.gates === 'check' ? gates.check(item) : null;
-    const step: CallStep = { index, gate, rehearsal: null, observation: null };
-    if (item.kind === 'format_error') return step;
-    const tool = tools.find((candidate) => candidate.name === item.call.name);
-    return {
-      ...step,
-      tool,
-      call: tool ? { ...item.call, arguments: argumentsOf(tool, item.call) } : item.call,
-    };
-  });
+  const calls = parse.items.map((item, index) => callStep(environment, gates, item, index));
   const next = withTurn(state, { ...lastTurn(state), parse, calls });
   if (calls.length > 0) return nextCall(next, 0);
   if (cut)
@@ -173,6 +165,43 @@ function endAct(state: State, output: Output): State {
     );
   const text = task.user[state.usersGiven];
   return text === undefined ? done(next, 'answered') : { ...next, position: { kind: 'user', text } };
+}
+
+/** A call as it stands before its observation: its tool, and what the gates say. */
+function callStep(environment: Environment, gates: Gates, item: ActItem, index: number): CallStep {
+  const gate = environment.gates === 'check' ? gates.check(item) : null;
+  const step: CallStep = { index, gate, rehearsal: null, observation: null };
+  if (item.kind === 'format_error') return step;
+  const tool = environment.tools.find((candidate) => candidate.name === item.call.name);
+  return {
+    ...step,
+    tool,
+    call: tool ? { ...item.call, arguments: argumentsOf(tool, item.call) } : item.call,
+  };
+}
+
+/**
+ * The state in which ACT has just written `call` and nothing else, as the turn that begins at `state`: for
+ * rehearsing a call that a person asks about. No token of it was sampled, so it belongs into no session.
+ */
+export function askCall(state: State, call: Call): State {
+  const { environment } = state.setup;
+  const index = state.turns.length + 1;
+  const prompt: Segments = state.prompts.act ?? { ids: [], origin: 'template', before: null, length: 0 };
+  const act: Output = {
+    role: 'act',
+    turn: index,
+    call: null,
+    attempt: state.attempt,
+    prompt,
+    tokens: null,
+    end: 'stop',
+  };
+  const item: ActItem = { kind: 'call', call };
+  const parse: ActParse = { reasoning: null, content: '', items: [item], notes: [] };
+  const calls = [callStep(environment, createGates(environment.tools), item, 0)];
+  const turn: Turn = { index, user: state.pendingUser, act, parse, calls };
+  return nextCall({ ...state, pendingUser: null, turns: [...state.turns, turn] }, 0);
 }
 
 function endRehearsal(state: State, output: Output): State {

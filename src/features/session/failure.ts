@@ -8,7 +8,9 @@ const SHOW_LOG = { title: 'Show Log', id: 'showLog' };
 export function failureOf(error: unknown): UserError {
   if (error instanceof UserError) return error;
   if (error instanceof EmptyStreamError) {
-    return new UserError(error.message, 'Step again to ask it once more; nothing is lost.', SHOW_LOG, { cause: error });
+    return new UserError(error.message, 'Step again to ask it once more; nothing is lost.', SHOW_LOG, {
+      cause: error,
+    });
   }
   if (error instanceof TemplateError) {
     return new UserError(error.message, 'Use a model with another chat template.', {

@@ -2,13 +2,14 @@
  * What the panel is sent: changes of a live session, gathered so that a fast stream costs at most about 30
  * messages a second. At a stop everything is sent at once, before anybody hears of the stop.
  */
+
+import type { Head, ToSession } from '../../../webview/common/messages';
 import { branches } from '../../core/rehearsal/forks';
 import { currentOutput, currentTurnIndex } from '../../core/rehearsal/machine';
 import type { SessionRecord } from '../../core/rehearsal/session';
 import type { State } from '../../core/rehearsal/types';
 import { endView, lastTurnView, sessionView, tokenView } from '../../core/rehearsal/view';
 import type { TokenView } from '../../core/rehearsal/view.types';
-import type { Head, ToSession } from '../../../webview/common/messages';
 import type { LiveSession } from './live';
 
 const INTERVAL_MS = 33;
@@ -117,7 +118,10 @@ function join(a: Pending | null, b: Pending): Pending {
 /** What the head of the panel shows. */
 export function headOf(live: LiveSession): Head {
   const { failure, session, status } = live;
-  const error = failure && { message: `${failure.message} ${failure.next}`, ...(failure.action && { action: failure.action }) };
+  const error = failure && {
+    message: `${failure.message} ${failure.next}`,
+    ...(failure.action && { action: failure.action }),
+  };
   return {
     status,
     reason: status === 'running' ? live.notice || 'Running' : live.lastStop.text,

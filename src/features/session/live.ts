@@ -3,12 +3,20 @@
  * gestures and follow its events; none of them keeps a position of its own.
  */
 import { EventEmitter } from 'node:events';
-import { drive, oneOutput, oneToken, oneTurn, type Ports, toTheEnd, type Until } from '../../core/rehearsal/drivers';
+import {
+  drive,
+  oneOutput,
+  oneToken,
+  oneTurn,
+  type Ports,
+  toTheEnd,
+  type Until,
+} from '../../core/rehearsal/drivers';
 import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { UserError } from '../../core/user-error';
 import { failureOf } from './failure';
-import { type Stop, type StopKind, stopText, type Surface } from './stops';
+import { type Stop, type StopKind, type Surface, stopText } from './stops';
 
 export type Gesture = 'token' | 'output' | 'turn' | 'continue';
 export type Status = 'stopped' | 'running' | 'ended' | 'failed';
@@ -172,7 +180,8 @@ export class LiveSession extends EventEmitter<Events> {
   async choose(node: number, alternative: number, by: Surface = 'debugger'): Promise<void> {
     await this.pause();
     const { reply } = this.session.node(node);
-    const choice = reply?.kind === 'token' && reply.token.alternatives.find((other) => other.id === alternative);
+    const choice =
+      reply?.kind === 'token' && reply.token.alternatives.find((other) => other.id === alternative);
     if (!choice) throw new RangeError(`node ${node} has no alternative ${alternative}`);
     this.remember();
     chooseAlternative(this.session, node, choice);
@@ -219,7 +228,10 @@ export class LiveSession extends EventEmitter<Events> {
     return this.ports;
   }
 
-  private async run(by: Surface, drives: (ports: Ports, signal: AbortSignal) => Promise<StopKind>): Promise<void> {
+  private async run(
+    by: Surface,
+    drives: (ports: Ports, signal: AbortSignal) => Promise<StopKind>,
+  ): Promise<void> {
     const abort = new AbortController();
     let finished = () => {};
     const done = new Promise<void>((ok) => {
@@ -245,7 +257,8 @@ export class LiveSession extends EventEmitter<Events> {
     this.notice = '';
     this.milliseconds += this.now() - this.running.since;
     this.running = null;
-    const seen = kind === 'failed' || this.session.cursor.id === from ? null : this.seenAt(this.session.cursor.id);
+    const seen =
+      kind === 'failed' || this.session.cursor.id === from ? null : this.seenAt(this.session.cursor.id);
     if (this.ended && kind !== 'failed') this.stand('end', by);
     else this.stand(kind === 'step' && seen ? seen.kind : kind, by, seen?.exception);
     finished();
@@ -286,7 +299,12 @@ export class LiveSession extends EventEmitter<Events> {
   private seenAt(id: number): ReturnType<Watch> {
     const node = this.session.node(id);
     if (node.parent === null || !node.reply || node.reply.kind === 'prompt') return null;
-    return this.watch({ before: this.session.node(node.parent).state, after: node.state, reply: node.reply, node });
+    return this.watch({
+      before: this.session.node(node.parent).state,
+      after: node.state,
+      reply: node.reply,
+      node,
+    });
   }
 
   private stand(kind: StopKind, by: Surface, exception?: Stop['exception']): void {

@@ -1,7 +1,8 @@
 /** Where the cursor is in the transcript. */
+
+import type { TranscriptDocument } from '../../core/rehearsal/document';
 import { currentOutput, currentTurnIndex } from '../../core/rehearsal/machine';
 import type { Session } from '../../core/rehearsal/session';
-import type { TranscriptDocument } from '../../core/rehearsal/document';
 
 /** Zero-based; the end is exclusive. */
 export interface Place {
@@ -31,7 +32,9 @@ export function cursorPlace(session: Session, document: TranscriptDocument): Pla
     }
     if (node.reply?.kind === 'prompt') {
       const output = currentOutput(node.state);
-      const found = document.outputs.find((place) => place.turn === output?.turn && place.call === output?.call);
+      const found = document.outputs.find(
+        (place) => place.turn === output?.turn && place.call === output?.call,
+      );
       if (found) return wholeLine(found.line, 0);
     }
     if (node.reply?.kind === 'user') {

@@ -1,0 +1,49 @@
+/**
+ * Asking what the policy would answer to a call, without writing it into the session: the debug console's way
+ * to look at the world it rehearses.
+ */
+import type { Call } from '../conversation/types';
+import type { Signal } from '../policy';
+import { EmptyStreamError, type Ports } from './drivers';
+import { accept, askCall, need } from './machine';
+import type { CallStep, State } from './types';
+
+/** The state where the turn of `path`'s last state began; a call asked about stands in the place of that turn's. */
+export function turnStart(path: readonly { state: State }[]): State {
+  for (let i = path.length - 1; i >= 0; i--) {
+    const { position } = path[i]!.state;
+    if (position.kind === 'prompt' && position.role === 'act') return path[i]!.state;
+  }
+  throw new RangeError('no turn begins on this path');
+}
+
+/** Rehearses `call` at the beginning of a turn. Gates and recorded answers count as in the session. */
+export async function rehearseCall(
+  from: State,
+  call: Call,
+  ports: Ports,
+  signal?: Signal,
+): Promise<CallStep> {
+  const { temperature, topP, topK, minP, alternatives, priority } = from.setup.options;
+  let state = askCall(from, call);
+  const step = () => state.turns[from.turns.length]!.calls[0]!;
+  while (!step().observation) {
+    const wanted = need(state);
+    if (wanted.kind === 'prompt') {
+      state = accept(state, { kind: 'prompt', ids: await ports.render(wanted.segment, signal) });
+    } else if (wanted.kind === 'observation') {
+      state = accept(state, { kind: 'observation' });
+    } else if (wanted.kind === 'tokens') {
+      const { prompt, seed, maxTokens } = wanted;
+      const request = { prompt, seed, maxTokens, temperature, topP, topK, minP, alternatives, priority };
+      const before = state;
+      for await (const sampled of ports.policy.sample(request, signal)) {
+        state = accept(state, { kind: 'token', token: { ...sampled, origin: 'sampled' } });
+        if (state.position.kind !== 'tokens') break;
+      }
+      if (signal?.aborted) break;
+      if (state === before) throw new EmptyStreamError(ports.policy.info.model);
+    } else break;
+  }
+  return step();
+}
