@@ -1,0 +1,97 @@
+/**
+ * The environments of the workspace, read once and again when one of their files changes: on disk, or in an
+ * editor that was not saved yet. Trees, tests, lenses and diagnostics all ask here.
+ */
+import fs from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { ENVIRONMENT_FILES, Language } from '../ids';
+import type { Environments } from '../services';
+import { Loaded } from './loaded';
+
+const EXCLUDED = '**/{node_modules,.git,.rehearsal,.venv}/**';
+/** A pause in typing after which the text is read again. */
+const PAUSE_MS = 250;
+
+export class EnvironmentStore implements Environments, vscode.Disposable {
+  /** What was read, with every file that it was read from or that it looked for. */
+  private readonly known = new Map<string, { loaded: Promise<Loaded>; sources: Set<string> }>();
+  private listed: Promise<string[]> | undefined;
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly disposables: vscode.Disposable[] = [this.changed];
+  private timer: NodeJS.Timeout | undefined;
+
+  /** Fires after files were added, removed or changed; whoever draws something asks again. */
+  readonly onDidChange = this.changed.event;
+
+  constructor() {
+    const watcher = vscode.workspace.createFileSystemWatcher('**/*');
+    this.disposables.push(
+      watcher,
+      watcher.onDidChange((uri) => this.touch(uri)),
+      watcher.onDidCreate((uri) => this.touch(uri)),
+      watcher.onDidDelete((uri) => this.touch(uri)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.touch(document.uri)),
+      // Closing an editor without saving brings the text on disk back.
+      vscode.workspace.onDidCloseTextDocument((document) => this.touch(document.uri)),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+    );
+  }
+
+  /** Absolute paths, sorted. */
+  files(): Promise<string[]> {
+    this.listed ??= Promise.resolve(vscode.workspace.findFiles(ENVIRONMENT_FILES, EXCLUDED)).then((found) =>
+      found.map((uri) => uri.fsPath).sort(),
+    );
+    return this.listed;
+  }
+
+  load(file: string): Promise<Loaded> {
+    const known = this.known.get(file);
+    if (known) return known.loaded;
+    const sources = new Set([file]);
+    const loaded = Loaded.from(file, readText, sources);
+    this.known.set(file, { loaded, sources });
+    return loaded;
+  }
+
+  /** Forgets everything that was read. */
+  refresh(): void {
+    this.known.clear();
+    this.listed = undefined;
+    this.changed.fire();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  private touch(uri: vscode.Uri): void {
+    if (uri.scheme !== 'file') return;
+    const file = uri.fsPath;
+    let stale = false;
+    for (const [name, { sources }] of this.known) {
+      if (!sources.has(file)) continue;
+      this.known.delete(name);
+      stale = true;
+    }
+    if (file.endsWith('.rehearsal.json')) {
+      this.listed = undefined;
+      stale = true;
+    }
+    if (!stale) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.changed.fire(), PAUSE_MS);
+  }
+}
+
+/** The text in an editor goes before the one on disk. */
+async function readText(file: string): Promise<string> {
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === file);
+  return open ? open.getText() : fs.readFile(file, 'utf8');
+}
+
+/** Whether a document is an environment file. */
+export function isEnvironment(document: vscode.TextDocument): boolean {
+  return document.languageId === Language.environment && document.uri.scheme === 'file';
+}
