@@ -6,6 +6,8 @@ costs one more token. A sequence writes to its line; when it ends, the line stay
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 
@@ -17,28 +19,51 @@ def rounded(tokens: int) -> int:
     return max(GRAIN, -(-tokens // GRAIN) * GRAIN)
 
 
-class Line:
-    """Keys and values [layer, key or value, head, position, width] and the tokens they belong to.
+@dataclass(frozen=True)
+class Shape:
+    """What a model keeps of a token: `layers` × `heads` × `width` keys and as many values."""
 
-    `length` positions are computed. `busy` while a sequence writes to it: such a line is never
-    evicted and never taken over, but what is computed may be copied by others.
+    layers: int
+    heads: int
+    width: int
+    dtype: torch.dtype
+    device: torch.device
+
+    @property
+    def on_cpu(self) -> bool:
+        """Keys lie transposed, [width, position], where `attention.one_row` multiplies with them."""
+        return self.device.type == "cpu" and self.dtype == torch.float32
+
+    def nbytes(self, capacity: int) -> int:
+        return 2 * self.layers * self.heads * self.width * capacity * self.dtype.itemsize
+
+
+class Line:
+    """Keys and values of `length` computed positions, and the tokens they belong to.
+
+    `busy` while a sequence writes to it: such a line is never evicted and never taken over, but
+    what is computed may be copied by others.
     """
 
-    __slots__ = ("tokens", "length", "kv", "layers", "busy", "node", "state")
+    __slots__ = ("shape", "tokens", "length", "k", "v", "arrays", "busy", "node", "state")
 
-    def __init__(self, shape: tuple[int, int, int], capacity: int, dtype: torch.dtype, device: torch.device):
-        layers, heads, width = shape
-        # Zeros and not empty: masked positions take part in sums with weight 0, so they must be finite.
-        self.kv = torch.zeros(layers, 2, heads, capacity, width, dtype=dtype, device=device)
-        self.tokens = np.zeros(capacity, dtype=np.int32)
+    def __init__(self, shape: Shape, capacity: int):
+        self.shape = shape
+        self._allocate(capacity)
         self.length = 0
         self.busy = True
         self.node = None  # where radix.py has filed it
         self.state = None  # what a model without a prefix cache keeps instead
-        self._views()
 
-    def _views(self) -> None:
-        self.layers = [(layer[0], layer[1]) for layer in self.kv]
+    def _allocate(self, capacity: int) -> None:
+        s = self.shape
+        options = {"dtype": s.dtype, "device": s.device}
+        # Zeros and not empty: masked positions take part in sums with weight 0, so they must be finite.
+        flat = (s.width, capacity) if s.on_cpu else (capacity, s.width)
+        self.k = torch.zeros(s.layers, s.heads, *flat, **options)
+        self.v = torch.zeros(s.layers, s.heads, capacity, s.width, **options)
+        self.arrays = [(k.numpy(), v.numpy()) for k, v in zip(self.k, self.v)] if s.on_cpu else None
+        self.tokens = np.zeros(capacity, dtype=np.int32)
 
     @property
     def capacity(self) -> int:
@@ -46,26 +71,36 @@ class Line:
 
     @property
     def nbytes(self) -> int:
-        return self.kv.numel() * self.kv.element_size()
+        return self.shape.nbytes(self.capacity)
+
+    def keys(self, layer: int, stop: int) -> torch.Tensor:
+        """[heads, stop, width] of the first `stop` positions."""
+        return self.k[layer, :, :, :stop].transpose(1, 2) if self.shape.on_cpu else self.k[layer, :, :stop]
+
+    def write(self, layer: int, start: int, k: torch.Tensor, v: torch.Tensor) -> None:
+        """Keys and values [positions, heads, width] from position `start` on."""
+        stop = start + k.shape[0]
+        if self.shape.on_cpu:
+            self.k[layer, :, :, start:stop] = k.permute(1, 2, 0)
+        else:
+            self.k[layer, :, start:stop] = k.transpose(0, 1)
+        self.v[layer, :, start:stop] = v.transpose(0, 1)
 
     def copy_from(self, other: Line, length: int) -> None:
         """Takes over the first `length` positions of another line."""
-        self.kv[:, :, :, :length].copy_(other.kv[:, :, :, :length])
-        self.tokens[:length] = other.tokens[:length]
+        self._copy(other.k, other.v, other.tokens, length)
         self.length = length
 
     def grow(self, capacity: int) -> None:
         """Moves into a larger buffer; what is computed stays as it is."""
-        old = self.kv
-        shape = (*old.shape[:3], capacity, old.shape[4])
-        self.kv = torch.zeros(shape, dtype=old.dtype, device=old.device)
-        self.kv[:, :, :, : self.length].copy_(old[:, :, :, : self.length])
-        tokens = np.zeros(capacity, dtype=np.int32)
-        tokens[: self.length] = self.tokens[: self.length]
-        self.tokens = tokens
-        self._views()
+        k, v, tokens = self.k, self.v, self.tokens
+        self._allocate(capacity)
+        self._copy(k, v, tokens, self.length)
 
-    @staticmethod
-    def bytes_for(shape: tuple[int, int, int], capacity: int, dtype: torch.dtype) -> int:
-        layers, heads, width = shape
-        return layers * 2 * heads * capacity * width * dtype.itemsize
+    def _copy(self, k: torch.Tensor, v: torch.Tensor, tokens: np.ndarray, length: int) -> None:
+        if self.shape.on_cpu:
+            self.k[..., :length].copy_(k[..., :length])
+        else:
+            self.k[:, :, :length].copy_(k[:, :, :length])
+        self.v[:, :, :length].copy_(v[:, :, :length])
+        self.tokens[:length] = tokens[:length]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from rehearsal_engine.kv import Line
+from rehearsal_engine.attention import attend
+from rehearsal_engine.kv import Line, Shape
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}  # the others depend on the length reached
@@ -82,7 +83,7 @@ class Model:
         self.norm = module.model.norm.weight.data
         self.layers = [Layer(layer, self.heads, self.kv_heads) for layer in module.model.layers]
         self.vocab_size = self.head.shape[0]
-        self.kv_shape = (len(self.layers), self.kv_heads, self.width)
+        self.shape = Shape(len(self.layers), self.kv_heads, self.width, dtype, device)
         self._rope(module.model.rotary_emb)
 
     def _rope(self, rotary) -> None:
@@ -99,10 +100,10 @@ class Model:
         self.sin = torch.cat([-sin, sin], -1).to(self.dtype)[:, None]
 
     def new_line(self, capacity: int) -> Line:
-        return Line(self.kv_shape, capacity, self.dtype, self.device)
+        return Line(self.shape, capacity)
 
     def line_bytes(self, capacity: int) -> int:
-        return Line.bytes_for(self.kv_shape, capacity, self.dtype)
+        return self.shape.nbytes(capacity)
 
     @torch.inference_mode()
     def forward(self, segments: list[Segment]) -> list[torch.Tensor | None]:
@@ -149,26 +150,11 @@ class Model:
         outs, at = [], 0
         for segment, mask in zip(segments, masks):
             count = len(segment.ids)
-            stop = segment.start + count
-            keys, values = segment.line.layers[number]
-            keys[:, segment.start : stop] = k[at : at + count].transpose(0, 1)
-            values[:, segment.start : stop] = v[at : at + count].transpose(0, 1)
-            outs.append(self._attend(q[at : at + count], keys[None, :, :stop], values[None, :, :stop], mask))
+            rows = slice(at, at + count)
+            segment.line.write(number, segment.start, k[rows], v[rows])
+            outs.append(attend(q[rows], segment.line, number, segment.start, mask))
             at += count
         return F.linear(outs[0] if len(outs) == 1 else torch.cat(outs), *layer.out)
-
-    def _attend(self, q, keys, values, mask) -> torch.Tensor:
-        """q [T, heads, width] over keys and values [1, kv heads, positions, width] → [T, heads × width]."""
-        count = q.shape[0]
-        if count == 1:
-            # The query heads of one group are rows of one product, so keys are read once.
-            q = q.view(1, self.kv_heads, -1, self.width)
-            return F.scaled_dot_product_attention(q, keys, values).reshape(1, -1)
-        q = q.transpose(0, 1)[None]
-        out = F.scaled_dot_product_attention(
-            q, keys, values, attn_mask=mask, is_causal=mask is None, enable_gqa=self.heads != self.kv_heads
-        )
-        return out[0].transpose(0, 1).reshape(count, -1)
 
     def _logits(self, x: torch.Tensor, segments: list[Segment]) -> list[torch.Tensor | None]:
         rows, counts, at = [], [], 0

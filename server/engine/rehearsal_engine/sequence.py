@@ -52,6 +52,7 @@ class Sequence:
 
     model: object  # models.Served
     prompt: list[int]
+    array: np.ndarray  # the prompt again, int32
     settings: Settings
     max_tokens: int
     limit: int  # most tokens in all
@@ -75,7 +76,6 @@ class Sequence:
 
     def __post_init__(self) -> None:
         self.tokens = list(self.prompt)
-        self.array = np.array(self.prompt, dtype=np.int32)
         self._text = GrowingText()
         self._stop = StopText(self.stops)
 

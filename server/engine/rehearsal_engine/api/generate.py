@@ -6,6 +6,8 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 
+import numpy as np
+
 from rehearsal_engine.api.errors import ApiError
 from rehearsal_engine.api.schemas import Generation
 from rehearsal_engine.loading import LoadError
@@ -50,24 +52,22 @@ class Engine:
         job = Job(self.scheduler)
         ends = frozenset(request.stop_token_ids) | frozenset([] if request.ignore_eos else served.ends)
         for prompt in prompts:
-            self._check(served, prompt, max_tokens)
+            array = self._check(served, prompt, max_tokens)
             for choice in range(request.n):
                 settings = Settings(
                     request.temperature, request.top_p, max(request.top_k, 0), request.min_p, seed, choice
                 )
                 sequence = Sequence(
-                    served, prompt, settings, max_tokens, served.max_len, ends, request.stops,
+                    served, prompt, array, settings, max_tokens, served.max_len, ends, request.stops,
                     request.skip_special_tokens, logprobs, prompt_logprobs, job.emit, request.stream, request.priority,
                 )  # fmt: skip
                 job.sequences.append(sequence)
         return job
 
-    def _check(self, served: Served, prompt: list[int], max_tokens: int) -> None:
+    def _check(self, served: Served, prompt: list[int], max_tokens: int) -> np.ndarray:
         if not prompt:
             raise ApiError("The prompt is empty: at least one token is needed.", "prompt")
-        if min(prompt) < 0 or max(prompt) >= served.vocab_size:
-            wrong = next(i for i in prompt if not 0 <= i < served.vocab_size)
-            raise ApiError(f"Token id {wrong} is not in the vocabulary of {served.vocab_size} tokens.", "prompt")
+        array = check_ids(served, prompt, "prompt")
         room = served.max_len - (1 if max_tokens else 0)
         if len(prompt) > room:
             message = (
@@ -79,6 +79,19 @@ class Engine:
         if needed > self.scheduler.cache.limit:
             message = f"The prompt needs {needed >> 20} MiB of keys and values. Start the engine with a larger --cache-mib."
             raise ApiError(message, "prompt", code="context_length_exceeded")
+        return array
+
+
+def check_ids(served: Served, ids: list[int], param: str) -> np.ndarray:
+    """The ids as an array; throws ApiError where one is not in the vocabulary."""
+    try:
+        array = np.array(ids, dtype=np.int32)
+    except OverflowError:
+        array = None
+    if array is None or (len(ids) and not 0 <= array.min() <= array.max() < served.vocab_size):
+        wrong = next(i for i in ids if not 0 <= i < served.vocab_size)
+        raise ApiError(f"Token id {wrong} is not in the vocabulary of {served.vocab_size} tokens.", param)
+    return array
 
 
 class Job:

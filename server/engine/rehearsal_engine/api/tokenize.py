@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from rehearsal_engine.api.chat import render
 from rehearsal_engine.api.errors import ApiError, json_response
-from rehearsal_engine.api.generate import Engine
+from rehearsal_engine.api.generate import Engine, check_ids
 from rehearsal_engine.api.schemas import DetokenizeRequest, TokenizeChat, TokenizeText, parse_body, read
 
 
@@ -33,7 +33,5 @@ async def tokenize(engine: Engine, http: Request):
 async def detokenize(engine: Engine, http: Request):
     request = read(DetokenizeRequest, parse_body(await http.body()))
     served = engine.find(request.model)
-    for token in request.tokens:
-        if not 0 <= token < served.vocab_size:
-            raise ApiError(f"Token id {token} is not in the vocabulary of {served.vocab_size} tokens.", "tokens")
+    check_ids(served, request.tokens, "tokens")
     return json_response({"prompt": served.tokens.decode(request.tokens)})
