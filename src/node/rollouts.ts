@@ -1,0 +1,110 @@
+/**
+ * Many rehearsals at once, each with a session file of its own: the Test Explorer and `rehearsal run` both use
+ * this, so that the same seed gives the same results in the editor and in the terminal.
+ */
+import { createRenderer } from '../core/conversation/render';
+import type { Environment, Task } from '../core/environment/types';
+import type { Policy, Sampling, Signal } from '../core/policy';
+import { drive, type Ports, toTheEnd } from '../core/rehearsal/drivers';
+import { mixSeed } from '../core/rehearsal/seed';
+import type { State } from '../core/rehearsal/types';
+import { rewardOf } from '../core/reward/rollout';
+import type { Reward } from '../core/reward/types';
+import { createSession } from './sessions/file';
+
+export interface RolloutRequest {
+  environment: Environment;
+  task: Task;
+  /** 0-based. */
+  attempt: number;
+}
+
+export interface RolloutResult extends RolloutRequest {
+  /** Path of the session file; null where it could not be made. */
+  session: string | null;
+  seed: number;
+  /** `value` is null where the rollout ended in an error of ours, or was cancelled. */
+  reward: Reward;
+  state: State | null;
+  /** Why it could not be scored. */
+  error?: unknown;
+  cancelled: boolean;
+  seconds: number;
+}
+
+export interface RolloutOptions {
+  policy: Policy;
+  sampling: Sampling & { seed: number; alternatives: number };
+  /** Folder of session files. */
+  folder: string;
+  /** Rollouts at the same time. */
+  concurrency: number;
+  signal?: Signal;
+  onStart?(request: RolloutRequest): void;
+  /** Awaited before this worker goes on. */
+  onEnd?(result: RolloutResult): void | Promise<void>;
+}
+
+/** The first attempt has the seed itself, so that it is what a session with that seed shows. */
+export function attemptSeed(seed: number, attempt: number): number {
+  return attempt === 0 ? seed : mixSeed(seed, 'attempt', attempt);
+}
+
+/** Every attempt of every task; the first attempts of all tasks come first. */
+export function planRollouts(environment: Environment, tasks: readonly Task[], attempts: number): RolloutRequest[] {
+  return Array.from({ length: attempts }, (_, attempt) =>
+    tasks.map((task) => ({ environment, task, attempt })),
+  ).flat();
+}
+
+/** Runs them all. One that fails ends only itself; after an abort no further one starts. */
+export async function runRollouts(requests: readonly RolloutRequest[], options: RolloutOptions): Promise<void> {
+  const open = [...requests];
+  const render = createRenderer(options.policy);
+  const worker = async () => {
+    for (let next = open.shift(); next && !options.signal?.aborted; next = open.shift()) {
+      options.onStart?.(next);
+      await options.onEnd?.(await runOne(next, { policy: options.policy, render }, options));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
+}
+
+async function runOne(request: RolloutRequest, ports: Ports, options: RolloutOptions): Promise<RolloutResult> {
+  const { environment, task, attempt } = request;
+  const { policy, sampling, signal } = options;
+  const started = performance.now();
+  const seed = attemptSeed(sampling.seed, attempt);
+  const setup = {
+    environment,
+    task,
+    policy: policy.info,
+    options: { ...sampling, seed, priority: 1, observations: 'rehearse' as const },
+  };
+  const result = (state: State | null, session: string | null, error?: unknown): RolloutResult => ({
+    ...request,
+    session,
+    seed,
+    reward: state && error === undefined ? rewardOf(state) : { value: null, success: false, checks: [] },
+    state,
+    ...(error === undefined ? {} : { error }),
+    cancelled: Boolean(signal?.aborted),
+    seconds: (performance.now() - started) / 1000,
+  });
+  let stored: ReturnType<typeof createSession>;
+  try {
+    stored = createSession(options.folder, setup);
+  } catch (error) {
+    return result(null, null, error);
+  }
+  try {
+    await drive(stored.session, ports, toTheEnd, signal);
+    const { state } = stored.session;
+    if (state.position.kind === 'done') return result(state, stored.path);
+    return result(state, stored.path, new Error('The rollout was cancelled.'));
+  } catch (error) {
+    return result(stored.session.state, stored.path, error);
+  } finally {
+    stored.close();
+  }
+}
