@@ -83,7 +83,7 @@ function remarks(
   if (items.length && /<tool_response>|<execution_result>|\[TOOL_RESULTS\]/.test(content)) {
     notes.push('The message invents a tool response: it is kept as text and never used as one.');
   }
-  if (/^[ \t]*<(?!tool_call>)tool_call>/im.test(content)) {
+  if ([...content.matchAll(/^[ \t]*<(tool_call)>/gim)].some(([, tag]) => tag !== 'tool_call')) {
     notes.push('A tag like <tool_call> in another case is not a call.');
   } else if (/<tool_call>\s*[{<]/.test(content)) {
     notes.push('A <tool_call> that is not the first thing on its line is not a call.');

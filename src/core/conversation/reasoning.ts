@@ -1,5 +1,7 @@
 /** Reasoning at the head of a model's output: `<think>…</think>`, Mistral's `[THINK]…[/THINK]`, or without the first tag. */
 
+import { nextAtLineStart } from './dialects/dialect';
+
 const TAGS = [
   ['<think>', '</think>'],
   ['[THINK]', '[/THINK]'],
@@ -32,8 +34,8 @@ export function leadingReasoning(
     if (text.startsWith(open, start))
       return until(text, start + open.length, text.indexOf(close, start), close);
   }
-  for (const [, close] of TAGS) {
-    const end = thinking ? text.indexOf(close) : closingOutsideCalls(text, close, nextCall);
+  for (const [open, close] of TAGS) {
+    const end = thinking ? text.indexOf(close) : closingOutsideCalls(text, open, close, nextCall);
     if (end >= 0) return until(text, 0, end, close);
   }
   return thinking ? until(text, 0, -1, '') : { reasoning: null, end: 0, notes: [] };
@@ -45,7 +47,12 @@ function until(text: string, from: number, close: number, tag: string): Lead {
 }
 
 /** A complete call ahead of the tag is drafted reasoning; a tag within a call is text of that call. */
-function closingOutsideCalls(text: string, close: string, nextCall: (from: number) => Span | null): number {
+function closingOutsideCalls(
+  text: string,
+  open: string,
+  close: string,
+  nextCall: (from: number) => Span | null,
+): number {
   let from = 0;
   for (let at = text.indexOf(close); at >= 0; at = text.indexOf(close, at + close.length)) {
     let call = nextCall(from);
@@ -53,7 +60,12 @@ function closingOutsideCalls(text: string, close: string, nextCall: (from: numbe
       from = call.end;
       call = nextCall(from);
     }
-    if (!call || call.start > at) return at;
+    if (!call || call.start > at) return opensLater(text, open, at) ? -1 : at;
   }
   return -1;
+}
+
+/** Reasoning that begins further down: its closing tag ends that, and not the head of the text. */
+function opensLater(text: string, open: string, before: number): boolean {
+  return nextAtLineStart(text.slice(0, before), 0, [open]) >= 0;
 }

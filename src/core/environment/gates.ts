@@ -5,6 +5,7 @@
 import { typeOf } from '../conversation/dialects/dialect';
 import type { ActItem, Call } from '../conversation/types';
 import { isObject, type Json, type JsonObject } from '../json';
+import { parseStrict } from '../json-text';
 import { compileSchema, type Violation } from './json-schema';
 import type { Environment, Tool } from './types';
 
@@ -67,7 +68,8 @@ function checkArguments(tool: Tool, call: Call): GateFailure | null {
   }
   const args = argumentsOf(tool, call);
   if (!isObject(args)) {
-    const message = `must be an object, is ${typeOf(args)}`;
+    const encoded = typeof args === 'string' && parseStrict(args).ok;
+    const message = `must be an object, is ${typeOf(args)}${encoded ? ': send the object itself, not its text' : ''}`;
     return invalid(`The arguments of ${tool.name} do not satisfy its schema.`, [{ path: '', message }]);
   }
   const found = schema.validate(args);

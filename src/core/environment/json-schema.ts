@@ -7,7 +7,7 @@ import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { Json, JsonObject } from '../json';
-import { allFinite } from '../json-text';
+import { allFinite, parseStrict } from '../json-text';
 
 export interface Violation {
   /** JSON pointer into the value; empty for the value itself. */
@@ -94,42 +94,37 @@ function compileNew(schema: JsonObject): CompiledSchema {
 
 function readable(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message
+  const parts = message
     .replace(/^schema is invalid: /, '')
     .replace(/\bdata\//g, '/')
+    .replace(/object,boolean/g, 'an object')
     .replace(/ from id #?$/, '')
-    .split(', ')
-    .slice(0, 3)
-    .join(', ');
+    .split(', ');
+  return [...new Set(parts)].slice(0, 3).join(', ');
 }
 
 /** Type names of Python and Java, as BFCL has them, with what JSON Schema calls them. */
-const FOREIGN: Record<string, string> = {
-  dict: 'object',
-  hashmap: 'object',
-  float: 'number',
-  double: 'number',
-  long: 'integer',
-  int: 'integer',
-  tuple: 'array',
-  list: 'array',
-  arraylist: 'array',
-  str: 'string',
-  char: 'string',
-  bool: 'boolean',
-  any: 'no type at all',
-  '': 'no type at all',
-};
+const FOREIGN = Object.fromEntries(
+  Object.entries({
+    object: ['dict', 'hashmap', 'map'],
+    array: ['tuple', 'list', 'arraylist', 'set'],
+    number: ['float', 'double'],
+    integer: ['int', 'long', 'bigint'],
+    string: ['str', 'char'],
+    boolean: ['bool'],
+    '': ['any', ''],
+  }).flatMap(([right, names]) =>
+    names.map((name) => [name, right ? `write "${right}"` : 'leave "type" out']),
+  ),
+);
 const TYPES = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 
 function foreignType(schema: Json | undefined, path: string): string | null {
   if (typeof schema !== 'object' || schema === null) return null;
   if (!Array.isArray(schema) && typeof schema.type === 'string' && !TYPES.has(schema.type)) {
-    const right =
-      FOREIGN[schema.type.toLowerCase()] ??
-      (TYPES.has(schema.type.toLowerCase()) ? schema.type.toLowerCase() : null);
-    const advice = right === null ? 'JSON Schema has no such type' : `JSON Schema's name is ${right}`;
-    return `type "${schema.type}" at ${path || '/'}: ${advice}`;
+    const name = schema.type.toLowerCase();
+    const right = FOREIGN[name] ?? (TYPES.has(name) ? `write "${name}"` : 'JSON Schema has no such type');
+    return `type "${schema.type}" at ${path || '/'} (${right})`;
   }
   if (Array.isArray(schema)) return null;
   for (const [key, value] of Object.entries(schema)) {
@@ -216,7 +211,7 @@ function sentence(error: ErrorObject): string {
     case 'required':
       return `required field ${JSON.stringify(params.missingProperty)} is missing`;
     case 'type':
-      return `must be ${[params.type].flat().join(' or ')}, is ${nameOf(error.data)}`;
+      return `must be ${[params.type].flat().join(' or ')}, is ${nameOf(error.data)}${hint(error)}`;
     case 'enum':
       return `must be one of ${shorten(JSON.stringify(params.allowedValues))}`;
     case 'const':
@@ -230,6 +225,15 @@ function sentence(error: ErrorObject): string {
     default:
       return error.message ?? 'does not satisfy the schema';
   }
+}
+
+/** Some models send lists and objects as JSON text. */
+function hint({ data, params }: ErrorObject): string {
+  if (typeof data !== 'string') return '';
+  const parsed = parseStrict(data);
+  return parsed.ok && [params.type].flat().includes(nameOf(parsed.value))
+    ? ': send the value itself, not its text'
+    : '';
 }
 
 function unionSentence(error: ErrorObject): string {

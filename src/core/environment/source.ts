@@ -92,19 +92,24 @@ export function parseText(text: string, file: string | undefined, report: Report
   }
   const errors: ParseError[] = [];
   const root = parseTree(start, errors, { allowTrailingComma: true });
-  for (const error of errors.slice(0, SHOWN_ERRORS)) {
-    const atEnd = start.slice(error.offset).trim() === '';
+  // A truncated text lacks one thing after another at its end: one of them says it.
+  const ends = errors.filter((error) => start.slice(error.offset).trim() === '');
+  for (const error of [...errors.filter((error) => !ends.includes(error)), ...ends.slice(0, 1)].slice(
+    0,
+    SHOWN_ERRORS,
+  )) {
+    const atEnd = ends.includes(error);
     const message = atEnd
       ? `${name} ends too early: ${problemText(error)}.`
       : `Syntax error: ${problemText(error)}.`;
-    const next = atEnd
-      ? 'Complete the file; what stands before is still used.'
-      : 'Correct it here; what stands around it is still used.';
+    const rest = atEnd
+      ? 'Complete it; what stands before is still used.'
+      : 'Correct it; what stands around it is still used.';
     report.error(
       place(error.offset, Math.max(1, error.length)),
       atEnd ? 'truncated' : 'syntax',
       message,
-      next,
+      rest,
     );
   }
   return { root: root ? new Entry(root, file) : null, broken: errors.map((error) => error.offset) };

@@ -59,7 +59,10 @@ export function containsWhole(text: string, needle: string, ignoreCase = false):
   for (let at = hay.indexOf(sought); at >= 0; at = hay.indexOf(sought, at + 1)) {
     if (startsWhole(hay, at) && endsWhole(hay, at + sought.length)) return true;
   }
-  return false;
+  // "130" is stated by "130.00", and "1300" by "1,300".
+  return (
+    /^-?(0|[1-9]\d*)(\.\d+)?$/.test(sought) && numbersIn(hay).some(({ value }) => value === Number(sought))
+  );
 }
 
 function startsWhole(text: string, at: number): boolean {
