@@ -1,13 +1,19 @@
 /**
- * Writes the files that are made from sources: the JSON Schemas that editors use. Run by the build; the results
- * are committed, and a test holds them up to date.
+ * Writes what is derived from the sources, before anything is bundled:
+ * - `media/schemas/*.json`: the JSON Schemas that editors use, from core's own definitions. Committed; a test
+ *   holds them up to date.
+ * - `webview/common/validators.generated.*`: checks of the messages between host and webviews, compiled here
+ *   because a webview's content security policy forbids `new Function`. Not committed.
  *
  * usage: node --import tsx scripts/generate.ts
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Ajv from 'ajv';
+import standalone from 'ajv/dist/standalone';
 import { publishedSchema } from '../src/core/environment/schema';
+import * as messages from '../webview/common/messages';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -15,6 +21,7 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export function generatedFiles(): Record<string, string> {
   return {
     'media/schemas/environment.schema.json': `${JSON.stringify(publishedSchema(), null, 2)}\n`,
+    ...validators({ ToSession: messages.ToSession, FromSession: messages.FromSession }),
   };
 }
 
@@ -25,6 +32,22 @@ export function generate(): void {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     if (!fs.existsSync(file) || fs.readFileSync(file, 'utf8') !== text) fs.writeFileSync(file, text);
   }
+}
+
+/** One type guard for each union of messages: `ToSession` becomes `isToSession`. */
+function validators(unions: Record<string, object>): Record<string, string> {
+  const names = Object.keys(unions).sort();
+  const schemas = names.map((name) => ({ ...unions[name], $id: name }));
+  const ajv = new Ajv({ code: { source: true, esm: true }, schemas });
+  const code = standalone(ajv, Object.fromEntries(names.map((name) => [`is${name}`, name])));
+  if (code.includes('require('))
+    throw new Error('The validators need a module at run time; a webview has none.');
+  const types = names.map((name) => `export declare function is${name}(value: unknown): value is ${name};`);
+  const imports = `import type { ${names.join(', ')} } from './messages';`;
+  return {
+    'webview/common/validators.generated.js': `${code}\n`,
+    'webview/common/validators.generated.d.ts': `${imports}\n\n${types.join('\n')}\n`,
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) generate();
