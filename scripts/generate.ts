@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import standalone from 'ajv/dist/standalone';
 import { publishedSchema } from '../src/core/environment/schema';
+import * as views from '../src/core/rehearsal/view.types';
 import * as messages from '../webview/common/messages';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -37,8 +38,13 @@ export function generate(): void {
 /** One type guard for each union of messages: `ToSession` becomes `isToSession`. */
 function validators(unions: Record<string, object>): Record<string, string> {
   const names = Object.keys(unions).sort();
-  const schemas = names.map((name) => ({ ...unions[name], $id: name }));
-  const ajv = new Ajv({ code: { source: true, esm: true }, schemas });
+  const parts = Object.entries({ ...views, ...messages }) as [string, object][];
+  const shared = new Map<unknown, string>(parts.map(([name, schema]) => [schema, name]));
+  const schemas = parts.map(([$id, schema]) => ({
+    ...(withReferences(schema, shared, true) as object),
+    $id,
+  }));
+  const ajv = new Ajv({ code: { source: true, esm: true }, messages: false, inlineRefs: false, schemas });
   const code = standalone(ajv, Object.fromEntries(names.map((name) => [`is${name}`, name])));
   if (code.includes('require('))
     throw new Error('The validators need a module at run time; a webview has none.');
@@ -48,6 +54,15 @@ function validators(unions: Record<string, object>): Record<string, string> {
     'webview/common/validators.generated.js': `${code}\n`,
     'webview/common/validators.generated.d.ts': `${imports}\n\n${types.join('\n')}\n`,
   };
+}
+
+/** The schema with each shared part as a reference, so that its check is written once and not at each use. */
+function withReferences(schema: unknown, shared: Map<unknown, string>, top = false): unknown {
+  const name = shared.get(schema);
+  if (name && !top) return { $ref: name };
+  if (Array.isArray(schema)) return schema.map((part) => withReferences(part, shared));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withReferences(part, shared)]));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) generate();

@@ -32,12 +32,12 @@ export async function start(args) {
     await ensureDependencies(log);
     const editor = chooseEditor({ browser: args.includes('--browser') });
     await ensureBuild(editor.kind === 'remote' && !headless, log);
-    const server = await startServer(python.command, log);
-    if (headless) process.exitCode = await step(args, server.env);
+    await startServer(log);
+    if (headless) process.exitCode = await step(args);
     else if (args.includes('--no-open')) log('Stop the server with: node dist/cli.js serve --stop');
     else if (editor.kind === 'desktop') await openDesktop(editor, log);
     else if (editor.kind === 'remote') await openRemote(editor, log);
-    else await openBrowserWorkbench(server.env, log);
+    else await openBrowserWorkbench(log);
   } catch (error) {
     console.error(`\n${error.message}\n`);
     process.exitCode = 1;
@@ -52,11 +52,11 @@ async function ensureBuild(production, log) {
   await build({ production });
 }
 
-function step(args, env) {
+function step(args) {
   const rest = args.filter((a) => a !== '--headless');
   const cli = path.join(ROOT, 'dist/cli.js');
   // Without a file of the person's own, the example that the README tells about.
   const named = rest.some((a) => fs.existsSync(a));
   const target = named ? [] : [path.join(ROOT, 'examples/shop/shop.rehearsal.json')];
-  return run(process.execPath, [cli, 'step', ...target, ...rest], { env, cwd: process.cwd() });
+  return run(process.execPath, [cli, 'step', ...target, ...rest], { cwd: process.cwd() });
 }

@@ -7,20 +7,17 @@ import { ROOT } from '../lib/process.mjs';
 /**
  * Starts the server (or finds the one that runs) and waits until it answers.
  * `rehearsal serve --json` prints an object a line: `{"progress": text}` and at last `{"ready": {…}}`.
- * @returns {Promise<{env: Record<string, string>}>} environment for whatever uses this server
  */
-export async function startServer(python, log) {
-  const env = { REHEARSAL_PYTHON: python };
+export async function startServer(log) {
   const child = spawn(process.execPath, [path.join(ROOT, 'dist/cli.js'), 'serve', '--json'], {
     cwd: ROOT,
-    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   for await (const line of readline.createInterface({ input: child.stdout })) {
     const event = parse(line);
     if (event?.progress) log(event.progress);
     else if (event?.error) throw new Error(event.error);
-    else if (event?.ready) return { env };
+    else if (event?.ready) return;
   }
   throw new Error('The server did not start; its log is named above.');
 }

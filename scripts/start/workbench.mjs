@@ -9,7 +9,7 @@ import { linkExtension, serveWorkbench } from '../vscode-host/serve.mjs';
 import { EXAMPLES } from './editor.mjs';
 
 /** Serves the workbench until Ctrl+C; says its address and password. */
-export async function openBrowserWorkbench(env, log) {
+export async function openBrowserWorkbench(log) {
   try {
     await installHost({ log });
   } catch (error) {
@@ -30,7 +30,7 @@ export async function openBrowserWorkbench(env, log) {
   linkExtension(extensionsDir, ROOT, 'rehearsal-studio');
   const password = state.password ?? randomBytes(12).toString('base64url');
   const port = state.port && (await free(state.port)) ? state.port : 0; // the same address, so that an open tab reconnects
-  const served = await serveWorkbench({ dataDir, extensionsDir, password, port, env });
+  const served = await serveWorkbench({ dataDir, extensionsDir, password, port });
   const now = { pid: process.pid, port: served.port, password };
   fs.writeFileSync(stateFile(dataDir), JSON.stringify(now), { mode: 0o600 });
   tell(now, log);
