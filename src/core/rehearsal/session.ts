@@ -18,7 +18,15 @@ export interface SessionNode {
 
 /** One line of a session file. Format: `docs/session-format.md`. */
 export type SessionRecord =
-  | { t: 'session'; version: 1; id: string; created: string; setup: Setup }
+  | {
+      t: 'session';
+      version: 1;
+      id: string;
+      created: string;
+      setup: Setup;
+      /** Path of the environment file from the folder that holds `.rehearsal`, for links into it. */
+      environmentFile?: string;
+    }
   | { t: 'reply'; id: number; parent: number; reply: Reply }
   /** The person moved: `at` is the cursor, `tip` the end of the branch shown. */
   | { t: 'at'; at: number; tip: number };
