@@ -83,7 +83,8 @@ export class RehearsalDebugSession extends InspectingDebugSession {
     const live = this.live!;
     if (live.status === 'running') return;
     const wanted = this.args.stopOnEntry !== false || this.breakpoints!.atTask(live.session.setup.task.id);
-    if (live.ended || (wanted && !this.args.noDebug)) void this.reportStop({ ...live.lastStop, by: 'debugger' });
+    if (live.ended || (wanted && !this.args.noDebug))
+      void this.reportStop({ ...live.lastStop, by: 'debugger' });
     else this.run('continue');
   }
 
