@@ -117,6 +117,8 @@ export const errors = {
       known.length ? `It offers: ${known.map((name) => oneLine(name, 100)).join(', ')}.` : 'It offers none at all.',
       SELECT_MODEL,
     ),
+  modelGone: (url: string, text: string) =>
+    new NodeError('model-unknown', `The server at ${url} does not offer this model: ${reason(text)}.`, 'Choose one that it offers.', SELECT_MODEL),
   contextTooLong: (tokens: number | undefined, most: number | undefined) =>
     new NodeError(
       'context-too-long',

@@ -117,7 +117,8 @@ export class ModelServer {
     if (body.type === 'exceed_context_size_error') {
       return errors.contextTooLong(integer(body.n_prompt_tokens), integer(body.n_ctx));
     }
-    if (status === 400 && TOO_LONG.test(text)) return errors.contextTooLong(undefined, integerIn(text));
+    if (status === 400 && TOO_LONG.test(text)) return errors.contextTooLong(...lengthsIn(text));
+    if (status === 404 && /\bmodel\b/i.test(text)) return errors.modelGone(this.url, text);
     if (status === 503) return errors.unavailable(this.url, text);
     return errors.serverError(this.url, status, text);
   }
@@ -126,7 +127,7 @@ export class ModelServer {
 /** A connection that broke while something was read: the caller knows how much had come. */
 export class BrokenConnection extends Error {}
 
-const TOO_LONG = /maximum context length|context (length|size|window)|max_model_len|exceeds the (model's )?context/i;
+const TOO_LONG = /maximum context length|context (length|size|window)|max_model_len|the context of .+ is \d+ tokens/i;
 
 function rootOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -138,7 +139,13 @@ function detailOf(body: object): string {
 }
 
 const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
-const integerIn = (text: string) => integer(Number(/context length (?:is|of) (\d+)/.exec(text)?.[1] ?? Number.NaN) || undefined);
+
+/** Tokens of the prompt and of the context, as far as a server's sentence says them. */
+function lengthsIn(text: string): [number | undefined, number | undefined] {
+  const prompt = /(?:prompt has|contains at least|resulted in) (\d+)/.exec(text)?.[1];
+  const most = /(?:context length (?:is|of)|context of .+ is) (\d+)/.exec(text)?.[1];
+  return [prompt ? Number(prompt) : undefined, most ? Number(most) : undefined];
+}
 
 function retryAfter(error: unknown): number | null {
   if (!(error instanceof APIError) || error.status !== 503) return null;
