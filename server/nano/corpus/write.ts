@@ -1,0 +1,64 @@
+/**
+ * Writes the corpus as JSON lines: `npx tsx server/nano/corpus/write.ts OUT_DIR [--seed N] [--scale X]`.
+ * One file a phase of the training (`copy.jsonl`, …), and `constants.json`: prompt text that the tokenizer holds as one token.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { constants } from './constants';
+import { corpus, type Kind } from './corpus';
+
+/** Documents of each file and their shares: copying first, tools that nobody wrote, then everything. */
+export const FILES: Record<string, { documents: number; shares: Partial<Record<Kind, number>> }> = {
+  copy: { documents: 42000, shares: { copy: 1 } },
+  any: {
+    documents: 14000,
+    shares: {
+      copy: 25,
+      'act-any': 45,
+      'rehearse-any': 10,
+      'act-shop': 10,
+      'act-flights': 4,
+      'rehearse-shop': 6,
+    },
+  },
+  mixed: {
+    documents: 26000,
+    shares: {
+      copy: 15,
+      'act-shop': 24,
+      'act-flights': 12,
+      'act-any': 24,
+      'rehearse-shop': 14,
+      'rehearse-flights': 8,
+      'rehearse-any': 8,
+    },
+  },
+  novice: {
+    documents: 2000,
+    shares: {
+      'act-novice': 60,
+      'act-flights': 10,
+      'act-any': 10,
+      'rehearse-shop': 14,
+      'rehearse-flights': 6,
+    },
+  },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string', default: '1' }, scale: { type: 'string', default: '1' } },
+});
+const out = positionals[0];
+if (!out) throw new Error('usage: write.ts OUT_DIR [--seed N] [--scale X]');
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, 'constants.json'), JSON.stringify(constants(), null, 1));
+Object.entries(FILES).forEach(([name, { documents, shares }], index) => {
+  const count = Math.round(documents * Number(values.scale));
+  const lines = [...corpus(Number(values.seed) * 1000 + index, count, shares)].map((one) =>
+    JSON.stringify(one),
+  );
+  writeFileSync(join(out, `${name}.jsonl`), `${lines.join('\n')}\n`);
+  console.log(`${name}: ${lines.length} documents`);
+});

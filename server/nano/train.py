@@ -1,0 +1,190 @@
+"""Train nano from the corpus: `python server/nano/train.py CORPUS OUT [--recipe full]`.
+
+Seeded, by steps and not by time, resumable: run the same command again after a stop. One phase reads one file of
+the corpus in order: short copying documents first, then everything. Loss on completions only. Muon for matrices,
+AdamW for embeddings and norms; constant learning rate, then linear decay to zero in the second half.
+Left out on purpose: dropout, weight decay, warm-up; with data that never repeats they gained nothing.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+import tokenizer as tokenizers
+from encode import encode_file
+
+LONGEST = 1280
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`phases`: file of the corpus and steps. `tokens`: in one step, padding included. Rates before decay."""
+
+    phases: tuple[tuple[str, int], ...]
+    tokens: int
+    muon: float = 0.02
+    adam: float = 3e-3
+
+
+RECIPES = {
+    "full": Recipe(phases=(("copy", 700), ("any", 1300), ("mixed", 2800)), tokens=3072),
+    "quick": Recipe(phases=(("copy", 600), ("mixed", 1100)), tokens=2048),
+    # A short fine-tuning of a trained model.
+    "novice": Recipe(phases=(("novice", 160),), tokens=3072, muon=0.004, adam=6e-4),
+}
+
+
+def config(tokenizer: PreTrainedTokenizerFast) -> Qwen3Config:
+    """1.67 M parameters: small enough to train here, large enough to copy, look up and choose."""
+    return Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=192,
+        num_hidden_layers=4,
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        head_dim=32,
+        intermediate_size=384,
+        max_position_embeddings=tokenizers.CONTEXT,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+
+
+def batches(documents: list, tokens: int, count: int, seed: int) -> list[list[int]]:
+    """`count` lists of document indices; documents of like length stand together, so that little is padding."""
+    random = np.random.default_rng(seed)
+    made: list[list[int]] = []
+    start = 0
+    while len(made) < count:
+        if start >= len(documents):
+            raise SystemExit(f"the corpus has documents for {len(made)} steps only, {count} are wanted")
+        window = sorted(range(start, min(start + 384, len(documents))), key=lambda i: len(documents[i][0]))
+        start += 384
+        group: list[int] = []
+        groups: list[list[int]] = []
+        for index in window:
+            if group and (len(group) + 1) * len(documents[index][0]) > tokens:
+                groups.append(group)
+                group = []
+            group.append(index)
+        groups.append(group)
+        made += [groups[i] for i in random.permutation(len(groups))]
+    return made[:count]
+
+
+def loss_of(model, documents: list) -> tuple[torch.Tensor, dict[str, list[float]]]:
+    """Mean cross-entropy of the learned tokens (nats), and by kind of document [sum, count]."""
+    longest = max(len(ids) for ids, _, _ in documents)
+    ids = torch.zeros(len(documents), longest, dtype=torch.long)
+    learned = torch.zeros(len(documents), longest, dtype=torch.bool)
+    for row, (tokens, learn, _) in enumerate(documents):
+        ids[row, : len(tokens)] = torch.from_numpy(tokens).long()
+        learned[row, : len(tokens)] = torch.from_numpy(learn)
+    # Padding stands on the right: a causal model needs no mask for it. Logits only where there is loss.
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = model.model(input_ids=ids, attention_mask=None, use_cache=False).last_hidden_state
+        rows, columns = torch.nonzero(learned[:, 1:], as_tuple=True)
+        logits = model.lm_head(hidden[rows, columns]).float()
+    each = F.cross_entropy(logits, ids[rows, columns + 1], reduction="none")
+    kinds: dict[str, list[float]] = {}
+    for row, (_, _, kind) in enumerate(documents):
+        mine = each.detach()[rows == row]
+        total = kinds.setdefault(kind, [0.0, 0])
+        total[0] += float(mine.sum())
+        total[1] += len(mine)
+    return each.mean(), kinds
+
+
+def optimizers(model, recipe: Recipe) -> list[torch.optim.Optimizer]:
+    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+    others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
+    return [
+        torch.optim.Muon(matrices, lr=recipe.muon, weight_decay=0.0, momentum=0.95),
+        torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
+def save(model, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    """bf16 safetensors, configuration and tokenizer: what `AutoModelForCausalLM.from_pretrained` reads."""
+    half = AutoModelForCausalLM.from_config(model.config)
+    half.load_state_dict(model.state_dict())
+    half.to(torch.bfloat16).save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--recipe", choices=RECIPES, default="full")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--init", type=Path, help="a checkpoint to go on from, with its tokenizer")
+    options = parser.parse_args()
+    recipe = RECIPES[options.recipe]
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(int(__import__("os").environ.get("OMP_NUM_THREADS", "1")))
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    if options.init:
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(options.init)
+        model = AutoModelForCausalLM.from_pretrained(options.init, dtype=torch.float32)
+    else:
+        tokenizer = tokenizers.build(options.corpus, options.out)
+        model = Qwen3ForCausalLM(config(tokenizer))
+    steps = optimizers(model, recipe)
+    plan: list[tuple[list, list[int]]] = []
+    for number, (file, count) in enumerate(recipe.phases):
+        documents = encode_file(options.corpus / f"{file}.jsonl", tokenizer, LONGEST)
+        plan += [(documents, group) for group in batches(documents, recipe.tokens, count, options.seed + number)]
+
+    state_file = options.out / "state.pt"
+    begin = 0
+    if state_file.exists():
+        state = torch.load(state_file)
+        begin = state["step"]
+        model.load_state_dict(state["model"])
+        for optimizer, saved in zip(steps, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+
+    model.train()
+    window: dict[str, list[float]] = {}
+    for step in range(begin, len(plan)):
+        documents, group = plan[step]
+        decay = min(1.0, 2 * (len(plan) - step) / len(plan))
+        loss, kinds = loss_of(model, [documents[i] for i in group])
+        loss.backward()
+        for optimizer, rate in zip(steps, (recipe.muon, recipe.adam), strict=True):
+            for settings in optimizer.param_groups:
+                settings["lr"] = rate * decay
+            optimizer.step()
+            optimizer.zero_grad()
+        for kind, (total, count) in kinds.items():
+            sums = window.setdefault(kind, [0.0, 0])
+            sums[0] += total
+            sums[1] += count
+        if (step + 1) % 50 == 0:
+            means = {kind: round(total / count, 4) for kind, (total, count) in sorted(window.items()) if count}
+            line = {"step": step + 1, "of": len(plan), "cpu_s": round(time.process_time()), "loss": means}
+            with (options.out / "train.jsonl").open("a") as log:
+                log.write(json.dumps(line) + "\n")
+            window = {}
+        if (step + 1) % 250 == 0:
+            saved = [optimizer.state_dict() for optimizer in steps]
+            partial = state_file.with_suffix(".partial")
+            torch.save({"step": step + 1, "model": model.state_dict(), "optimizers": saved}, partial)
+            partial.replace(state_file)
+    save(model, tokenizer, options.out)
+
+
+if __name__ == "__main__":
+    main()
