@@ -231,7 +231,9 @@ function sentence(error: ErrorObject): string {
 function hint({ data, params }: ErrorObject): string {
   if (typeof data !== 'string') return '';
   const parsed = parseStrict(data);
-  return parsed.ok && [params.type].flat().includes(nameOf(parsed.value))
+  const sent = parsed.ok ? parsed.value : null;
+  const types = [nameOf(sent), ...(Number.isInteger(sent) ? ['integer'] : [])];
+  return parsed.ok && [params.type].flat().some((type) => types.includes(type))
     ? ': send the value itself, not its text'
     : '';
 }
