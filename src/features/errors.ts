@@ -47,10 +47,14 @@ export class Errors {
   private defect(error: unknown): UserError {
     this.log.error('Something went wrong inside Rehearsal Studio.', error);
     const message = error instanceof Error ? error.message : String(error);
-    return new UserError(`Something went wrong inside Rehearsal Studio: ${message}.`, 'The log has the details.', {
-      title: 'Show Log',
-      id: 'showLog',
-    });
+    return new UserError(
+      `Something went wrong inside Rehearsal Studio: ${message}.`,
+      'The log has the details.',
+      {
+        title: 'Show Log',
+        id: 'showLog',
+      },
+    );
   }
 }
 

@@ -8,7 +8,13 @@ export const Command = {
   startSession: 'rehearsal.startSession',
   debugTask: 'rehearsal.debugTask',
   runTasks: 'rehearsal.runTasks',
+  runSession: 'rehearsal.runSession',
+  stepBack: 'rehearsal.stepBack',
+  restartTask: 'rehearsal.restartTask',
+  showPanel: 'rehearsal.showPanel',
+  showTranscript: 'rehearsal.showTranscript',
   openSession: 'rehearsal.openSession',
+  openSavedSession: 'rehearsal.openSavedSession',
   openSessionAtTurn: 'rehearsal.openSessionAtTurn',
   deleteSession: 'rehearsal.deleteSession',
   openExamples: 'rehearsal.openExamples',
@@ -21,7 +27,6 @@ export const Command = {
   setServerToken: 'rehearsal.setServerToken',
   selectModel: 'rehearsal.selectModel',
   showLog: 'rehearsal.showLog',
-  rehearseAgain: 'rehearsal.rehearseAgain',
 } as const;
 
 export const ViewContainer = 'rehearsal';
@@ -52,19 +57,20 @@ export const ContextKey = {
   serverState: 'rehearsal.serverState',
   /** The workspace has at least one environment file. */
   hasEnvironments: 'rehearsal.hasEnvironments',
+  /** A session is open in this window. */
+  hasSession: 'rehearsal.hasSession',
 } as const;
 
 export const Language = {
   environment: 'rehearsal-environment',
   training: 'rehearsal-training',
+  transcript: 'rehearsal-transcript',
 } as const;
 
 export const DEBUG_TYPE = 'rehearsal';
 
 /** Scheme of the read-only transcript documents. */
 export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
-
-export const TRANSCRIPT_LANGUAGE = 'rehearsal-transcript';
 
 /** View type of the session panel. */
 export const SESSION_PANEL = 'rehearsal.session';
@@ -73,3 +79,5 @@ export const SESSION_PANEL = 'rehearsal.session';
 export const LOG_CHANNEL = 'Rehearsal';
 
 export const ENVIRONMENT_FILES = '**/*.rehearsal.json';
+
+export const TEST_CONTROLLER = 'rehearsal.tasks';

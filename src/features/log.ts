@@ -9,7 +9,8 @@ export function createLog(context: vscode.ExtensionContext): Log {
   return {
     info: (message) => channel.info(message),
     warn: (message) => channel.warn(message),
-    error: (message, cause) => channel.error(cause === undefined ? message : `${message}\n${describe(cause)}`),
+    error: (message, cause) =>
+      channel.error(cause === undefined ? message : `${message}\n${describe(cause)}`),
     show: () => channel.show(true),
   };
 }

@@ -51,14 +51,21 @@ export function attemptSeed(seed: number, attempt: number): number {
 }
 
 /** Every attempt of every task; the first attempts of all tasks come first. */
-export function planRollouts(environment: Environment, tasks: readonly Task[], attempts: number): RolloutRequest[] {
+export function planRollouts(
+  environment: Environment,
+  tasks: readonly Task[],
+  attempts: number,
+): RolloutRequest[] {
   return Array.from({ length: attempts }, (_, attempt) =>
     tasks.map((task) => ({ environment, task, attempt })),
   ).flat();
 }
 
 /** Runs them all. One that fails ends only itself; after an abort no further one starts. */
-export async function runRollouts(requests: readonly RolloutRequest[], options: RolloutOptions): Promise<void> {
+export async function runRollouts(
+  requests: readonly RolloutRequest[],
+  options: RolloutOptions,
+): Promise<void> {
   const open = [...requests];
   const render = createRenderer(options.policy);
   const worker = async () => {
@@ -70,7 +77,11 @@ export async function runRollouts(requests: readonly RolloutRequest[], options: 
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
 }
 
-async function runOne(request: RolloutRequest, ports: Ports, options: RolloutOptions): Promise<RolloutResult> {
+async function runOne(
+  request: RolloutRequest,
+  ports: Ports,
+  options: RolloutOptions,
+): Promise<RolloutResult> {
   const { environment, task, attempt } = request;
   const { policy, sampling, signal } = options;
   const started = performance.now();

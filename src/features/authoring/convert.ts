@@ -48,7 +48,8 @@ export function toHover(hover: lsp.Hover): vscode.Hover {
 /** Commands and HTML stay off, as they are by default: the text may come from a file of someone else. */
 function toMarkdown(content: lsp.MarkupContent | lsp.MarkedString): vscode.MarkdownString {
   if (typeof content === 'string') return new vscode.MarkdownString(content);
-  if ('language' in content) return new vscode.MarkdownString().appendCodeblock(content.value, content.language);
+  if ('language' in content)
+    return new vscode.MarkdownString().appendCodeblock(content.value, content.language);
   return content.kind === 'markdown'
     ? new vscode.MarkdownString(content.value)
     : new vscode.MarkdownString().appendText(content.value);

@@ -76,7 +76,11 @@ export class EnvironmentDiagnostics implements vscode.Disposable {
   }
 }
 
-function add(found: Map<string, vscode.Diagnostic[]>, loaded: Loaded, { severity, code, message, next, ...place }: Diagnostic) {
+function add(
+  found: Map<string, vscode.Diagnostic[]>,
+  loaded: Loaded,
+  { severity, code, message, next, ...place }: Diagnostic,
+) {
   const { uri, range } = loaded.location(place);
   const made = new vscode.Diagnostic(range, next ? `${message} ${next}` : message, SEVERITIES[severity]);
   made.source = SOURCE;
@@ -85,7 +89,11 @@ function add(found: Map<string, vscode.Diagnostic[]>, loaded: Loaded, { severity
 }
 
 /** Two environments may share a file: what is wrong there is told once. */
-function append(found: Map<string, vscode.Diagnostic[]>, file: string, diagnostics: vscode.Diagnostic[]): void {
+function append(
+  found: Map<string, vscode.Diagnostic[]>,
+  file: string,
+  diagnostics: vscode.Diagnostic[],
+): void {
   const known = found.get(file) ?? [];
   const isKnown = (one: vscode.Diagnostic) =>
     known.some((other) => other.message === one.message && other.range.isEqual(one.range));

@@ -14,7 +14,11 @@ export class TaskLenses implements vscode.CodeLensProvider, vscode.Disposable {
     private readonly results: Results,
   ) {
     const redraw = () => this.changed.fire();
-    this.disposables = [this.changed, environments.onDidChange(redraw), results.onDidChange(redraw)] as vscode.Disposable[];
+    this.disposables = [
+      this.changed,
+      environments.onDidChange(redraw),
+      results.onDidChange(redraw),
+    ] as vscode.Disposable[];
   }
 
   dispose(): void {
@@ -30,8 +34,14 @@ export class TaskLenses implements vscode.CodeLensProvider, vscode.Disposable {
       const range = new vscode.Range(line, 0, line, 0);
       const result = this.results.get(file, id);
       return [
-        new vscode.CodeLens(range, lens('$(play) Rehearse', 'Rehearse this task to its end', Command.runTasks, { file, task: id })),
-        new vscode.CodeLens(range, lens('Debug', 'Step this task token by token', Command.debugTask, { file, task: id })),
+        new vscode.CodeLens(
+          range,
+          lens('$(play) Rehearse', 'Rehearse this task to its end', Command.runTasks, { file, task: id }),
+        ),
+        new vscode.CodeLens(
+          range,
+          lens('Debug', 'Step this task token by token', Command.debugTask, { file, task: id }),
+        ),
         ...(result ? [new vscode.CodeLens(range, resultLens(result, file, id))] : []),
       ];
     });
@@ -42,9 +52,17 @@ const ICONS = { passed: '$(pass)', failed: '$(error)', errored: '$(warning)' };
 
 function resultLens(result: TaskResult, file: string, task: string): vscode.Command {
   const title = `${ICONS[outcomeOf(result)]} ${scoreOf(result)}`;
-  return lens(title, 'Attempts that passed; click to open their sessions', Command.openSession, { file, task });
+  return lens(title, 'Attempts that passed; click to open their sessions', Command.openSavedSession, {
+    file,
+    task,
+  });
 }
 
-function lens(title: string, tooltip: string, command: string, target: { file: string; task: string }): vscode.Command {
+function lens(
+  title: string,
+  tooltip: string,
+  command: string,
+  target: { file: string; task: string },
+): vscode.Command {
   return { title, tooltip, command, arguments: [target] };
 }

@@ -1,13 +1,6 @@
 /** Completion, hover, outline, formatting, folding and selection of our two languages. */
 import * as vscode from 'vscode';
-import {
-  toCompletion,
-  toFoldingRange,
-  toHover,
-  toSelectionRange,
-  toSymbol,
-  toTextEdit,
-} from './convert';
+import { toCompletion, toFoldingRange, toHover, toSelectionRange, toSymbol, toTextEdit } from './convert';
 import type { JsonSupport, ParsedJson } from './json';
 
 export class JsonDocuments {

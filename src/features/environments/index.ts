@@ -1,17 +1,23 @@
 /** The environments of the workspace: their tree, and the commands that open and choose among them. */
 import * as vscode from 'vscode';
 import { Command, ContextKey, View } from '../ids';
+import type { Services, SessionFeature } from '../services';
 import type { Results } from '../testing/results';
 import type { EnvironmentStore } from './store';
+import { targetOf } from './target';
 import { type EnvironmentNode, EnvironmentTree } from './tree';
 
 export function registerEnvironments(
-  context: vscode.ExtensionContext,
+  { context, showError }: Services,
   environments: EnvironmentStore,
   results: Results,
+  session: SessionFeature,
 ): void {
   const tree = new EnvironmentTree(environments, results);
-  const view = vscode.window.createTreeView(View.environments, { treeDataProvider: tree, showCollapseAll: true });
+  const view = vscode.window.createTreeView(View.environments, {
+    treeDataProvider: tree,
+    showCollapseAll: true,
+  });
   const count = async () => {
     const files = await environments.files();
     await vscode.commands.executeCommand('setContext', ContextKey.hasEnvironments, files.length > 0);
@@ -22,6 +28,9 @@ export function registerEnvironments(
     view,
     environments.onDidChange(count),
     vscode.commands.registerCommand(Command.refreshEnvironments, () => environments.refresh()),
+    vscode.commands.registerCommand(Command.debugTask, (argument: unknown) =>
+      session.start(targetOf(argument)).catch(showError),
+    ),
     vscode.commands.registerCommand(Command.openEnvironment, (node: EnvironmentNode) => open(node)),
   );
 }

@@ -37,7 +37,8 @@ export class EnvironmentTree implements vscode.TreeDataProvider<EnvironmentNode>
   async getChildren(node?: EnvironmentNode): Promise<EnvironmentNode[]> {
     if (!node) {
       const files = await this.environments.files();
-      const environment = async (file: string) => ({ kind: 'environment', file, loaded: await this.environments.load(file) }) as const;
+      const environment = async (file: string) =>
+        ({ kind: 'environment', file, loaded: await this.environments.load(file) }) as const;
       return Promise.all(files.map(environment));
     }
     const { file, loaded } = node;

@@ -1,0 +1,197 @@
+/**
+ * The one connection of this window: to the local server, started when it is first needed, or to the address in
+ * the settings. Says what state it is in; every failure is a `UserError` and a state.
+ */
+import * as vscode from 'vscode';
+import type { Policy, Signal } from '../../core/policy';
+import { UserError } from '../../core/user-error';
+import { connectPolicy } from '../../node/policies/connect';
+import { listModels } from '../../node/policies/models';
+import type { Config } from '../config';
+import type { Log, Server } from '../services';
+import type { LocalServer } from './local';
+import { NO_SERVER, type ServerStatus } from './state';
+import type { Tokens } from './tokens';
+
+/** How often the local server is asked whether it still lives. */
+const LOOK_MS = 10_000;
+
+interface Endpoint {
+  baseUrl: string;
+  apiKey?: string;
+}
+
+export class ServerConnection implements Server, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  status: ServerStatus = NO_SERVER;
+  private streams = 0;
+  /** Requests of other windows, as far as the server tells. */
+  private othersActive = false;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly config: Config,
+    private readonly localServer: LocalServer,
+    private readonly tokens: Tokens,
+    private readonly log: Log,
+  ) {
+    this.timer = setInterval(() => {
+      if (vscode.window.state.focused && this.status.local && this.status.state !== 'starting')
+        void this.look();
+    }, LOOK_MS);
+  }
+
+  get busy(): boolean {
+    return this.streams > 0 || this.othersActive;
+  }
+
+  /** File that the local server writes its log to; null for other servers. */
+  get logFile(): string | null {
+    return this.status.local ? this.localServer.logFile : null;
+  }
+
+  dispose(): void {
+    clearInterval(this.timer);
+    this.changed.dispose();
+  }
+
+  async connect(model?: string, signal?: Signal): Promise<Policy> {
+    return this.attempt(async () => {
+      const endpoint = await this.endpoint(signal);
+      const policy = await connectPolicy({ ...endpoint, model }, signal);
+      const { info } = policy;
+      this.set({
+        state: 'ready',
+        address: endpoint.baseUrl,
+        model: info.model,
+        tier: info.tier,
+        contextLength: info.contextLength,
+        message: '',
+      });
+      return this.counted(policy);
+    }, signal);
+  }
+
+  async models(): Promise<string[]> {
+    return this.attempt(async () => {
+      const { baseUrl, apiKey } = await this.endpoint();
+      const models = await listModels(baseUrl, apiKey);
+      this.set({ state: 'ready', address: baseUrl, models, message: '' });
+      return models;
+    });
+  }
+
+  /** Starts the local server where it does not run; asks before the first set-up. */
+  async start(): Promise<void> {
+    await this.models();
+  }
+
+  async stop(): Promise<void> {
+    await this.localServer.stop();
+    this.set({ ...NO_SERVER, local: true, state: 'stopped' });
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Looks what there is, and starts nothing. */
+  async look(): Promise<void> {
+    const address = this.config.serverAddress;
+    if (address) {
+      if (this.status.address !== address)
+        this.set({ ...NO_SERVER, local: false, address, state: 'stopped' });
+      return;
+    }
+    const found = await this.localServer.find();
+    if (this.status.state === 'starting') return;
+    if (!found) {
+      const state = this.localServer.isSetUp() ? 'stopped' : 'missing';
+      // A failure stays to be read until something else is tried.
+      if (this.status.state !== 'failed') this.set({ ...NO_SERVER, state });
+      return;
+    }
+    const { engine, models, active } = found.health;
+    this.othersActive = active > this.streams;
+    const state = engine.state === 'ready' ? 'ready' : engine.state === 'failed' ? 'failed' : 'starting';
+    const wanted = this.config.model();
+    const model = wanted && models.includes(wanted) ? wanted : (models[0] ?? null);
+    this.set({
+      local: true,
+      state,
+      address: found.url,
+      models,
+      model,
+      message: engine.state === 'ready' ? '' : engine.message,
+    });
+  }
+
+  private async endpoint(signal?: Signal): Promise<Endpoint> {
+    const address = this.config.serverAddress;
+    if (address) {
+      this.set({ ...(this.status.address === address ? {} : NO_SERVER), local: false, address });
+      return { baseUrl: address, apiKey: await this.tokens.get(address) };
+    }
+    const running = await this.localServer.find();
+    if (running?.health.engine.state === 'ready') return { baseUrl: running.url, apiKey: running.token };
+    this.set({ ...NO_SERVER, state: 'starting', message: '' });
+    const { url, token, models } = await this.localServer.ensure(signal);
+    this.set({ address: url, models });
+    return { baseUrl: url, apiKey: token };
+  }
+
+  private async attempt<T>(work: () => Promise<T>, signal?: Signal): Promise<T> {
+    if (!vscode.workspace.isTrusted) {
+      throw new UserError(
+        'This workspace is not trusted, so no server is contacted.',
+        'Trust it to rehearse.',
+      );
+    }
+    try {
+      return await work();
+    } catch (error) {
+      if (signal?.aborted || isCancelled(error)) {
+        this.set({ ...NO_SERVER, state: 'unknown' });
+        await this.look();
+        throw new vscode.CancellationError();
+      }
+      this.log.warn(`Server: ${(error as Error).message}`);
+      this.set({ state: 'failed', message: (error as Error).message });
+      throw error;
+    }
+  }
+
+  /** The same policy, whose streams show as busy. */
+  private counted(policy: Policy): Policy {
+    const count = (change: number) => {
+      this.streams += change;
+      this.changed.fire();
+    };
+    return {
+      info: policy.info,
+      render: (request, signal) => policy.render(request, signal),
+      decode: (ids, signal) => policy.decode(ids, signal),
+      async *sample(request, signal) {
+        count(1);
+        try {
+          yield* policy.sample(request, signal);
+        } finally {
+          count(-1);
+        }
+      },
+    };
+  }
+
+  private set(change: Partial<ServerStatus>): void {
+    const next = { ...this.status, ...change };
+    if (JSON.stringify(next) === JSON.stringify(this.status)) return;
+    this.status = next;
+    this.changed.fire();
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof vscode.CancellationError || (error as { code?: unknown }).code === 'cancelled';
+}

@@ -1,0 +1,152 @@
+/** Runs tasks: every attempt a rollout with its own session file, results published as soon as a task is done. */
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { UserError } from '../../core/user-error';
+import { planRollouts, type RolloutResult, runRollouts } from '../../node/rollouts';
+import { sessionsFolder } from '../../node/sessions/file';
+import type { Config } from '../config';
+import type { Server } from '../services';
+import type { TaskItem } from './items';
+import type { Publisher } from './publish';
+import type { Attempt, Results } from './results';
+
+export interface RunContext {
+  server: Server;
+  config: Config;
+  results: Results;
+  publisher: Publisher;
+  showError(error: unknown): void;
+}
+
+/** Rehearses the tasks and publishes into `run`, which the caller ends. */
+export async function rehearseTasks(
+  run: vscode.TestRun,
+  tasks: TaskItem[],
+  context: RunContext,
+): Promise<void> {
+  const { config, server } = context;
+  const abort = new AbortController();
+  run.token.onCancellationRequested(() => abort.abort());
+  for (const { item } of tasks) run.enqueued(item);
+  try {
+    const policy = await server.connect(config.model(), abort.signal);
+    const gathered = new Gathered(run, tasks, context, policy.info.model);
+    for (const [file, group] of groupByFile(tasks)) {
+      const requests = planRollouts(
+        group[0]!.environment,
+        group.map(({ task }) => task),
+        config.testAttempts,
+      );
+      await runRollouts(requests, {
+        policy,
+        sampling: config.sampling(),
+        folder: sessionsFolder(folderOf(file)),
+        concurrency: config.testConcurrency,
+        signal: abort.signal,
+        onStart: ({ task }) => run.started(gathered.item(file, task.id)),
+        onEnd: (result) => gathered.add(file, result),
+      });
+    }
+    gathered.skipOpen();
+  } catch (error) {
+    if (abort.signal.aborted) return;
+    const text = textOf(error);
+    for (const { item } of tasks) run.errored(item, new vscode.TestMessage(text));
+    context.showError(error);
+  }
+}
+
+/** Attempts as they come in; a task is published when it has all of its attempts. */
+class Gathered {
+  private readonly attempts = new Map<vscode.TestItem, Attempt[]>();
+  private readonly wanted: number;
+
+  constructor(
+    private readonly run: vscode.TestRun,
+    private readonly tasks: TaskItem[],
+    private readonly context: RunContext,
+    private readonly model: string,
+  ) {
+    this.wanted = context.config.testAttempts;
+  }
+
+  item(file: string, task: string): vscode.TestItem {
+    return this.find(file, task).item;
+  }
+
+  async add(file: string, result: RolloutResult): Promise<void> {
+    if (result.cancelled) return;
+    const task = this.find(file, result.task.id);
+    const { config, results, publisher } = this.context;
+    const attempts = this.attempts.get(task.item) ?? [];
+    attempts[result.attempt] = this.attemptOf(result);
+    this.attempts.set(task.item, attempts);
+    this.run.appendOutput(`${lineOf(result)}\r\n`, undefined, task.item);
+    if (attempts.filter(Boolean).length < this.wanted) return;
+    const whole = { attempts, rule: config.testPasses, share: config.testShare };
+    publisher.show(this.run, task, whole);
+    await results.set(file, result.task.id, whole);
+  }
+
+  /** What was cancelled before it had all of its attempts has no result. */
+  skipOpen(): void {
+    for (const { item } of this.tasks) {
+      if ((this.attempts.get(item) ?? []).filter(Boolean).length < this.wanted) this.run.skipped(item);
+    }
+  }
+
+  private find(file: string, task: string): TaskItem {
+    return this.tasks.find((known) => known.loaded.file === file && known.task.id === task)!;
+  }
+
+  private attemptOf({ session, reward, seconds, error }: RolloutResult): Attempt {
+    const failed = reward.checks.filter(({ verdict }) => verdict === 'fails' || verdict === 'unscored');
+    return {
+      ...(session && { session }),
+      success: reward.value === null ? null : reward.success,
+      reward: reward.value,
+      model: this.model,
+      at: new Date().toISOString(),
+      seconds,
+      failed: failed.map(({ index, title, verdict, reason, turn, expected, actual }) => ({
+        index,
+        title,
+        verdict,
+        reason,
+        turn,
+        expected,
+        actual,
+      })),
+      ...(error !== undefined && { error: textOf(error) }),
+    };
+  }
+}
+
+function groupByFile(tasks: TaskItem[]): Map<string, TaskItem[]> {
+  const groups = new Map<string, TaskItem[]>();
+  for (const task of tasks) groups.set(task.loaded.file, [...(groups.get(task.loaded.file) ?? []), task]);
+  return groups;
+}
+
+/** Sessions lie in the workspace folder of their environment, or beside it where it has none. */
+export function folderOf(file: string): string {
+  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.uri.fsPath ?? path.dirname(file);
+}
+
+function lineOf({ task, attempt, reward, error, seconds }: RolloutResult): string {
+  const result =
+    error === undefined && reward.value !== null ? `reward ${reward.value.toFixed(2)}` : textOf(error);
+  const mark = reward.value === null ? '!' : reward.success ? '\u2713' : '\u2717';
+  return `${mark} ${task.id}, attempt ${attempt + 1}: ${printable(result)} (${seconds.toFixed(1)} s)`;
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof UserError) return `${error.message} ${error.next}`;
+  if (error === undefined) return 'it could not be scored';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The output is a terminal: what a model or a server wrote must not move its cursor. */
+function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
