@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errors, NodeError } from '../errors';
-import { findServer, isAlive, PROTOCOL, type RunningServer } from './discovery';
+import { findServer, type Health, isAlive, PROTOCOL, type RunningServer } from './discovery';
 import { installFiles, type ServerFiles } from './files';
 import { type Home, homeAt, makeHome, tokenAt } from './home';
 import { withLock } from './lock';
@@ -35,6 +35,7 @@ export interface Server {
   /** Names of the models, the default first. */
   models: string[];
   pid: number;
+  health: Health;
 }
 
 const POLL_MS = 100;
@@ -123,7 +124,8 @@ async function ready(first: RunningServer, home: Home, progress: (line: string) 
     if (!server) throw errors.startFailed('it ended while its model was being loaded', home.log);
     const { state, message } = server.health.engine;
     if (state === 'ready') {
-      return { url: server.url, token: server.token, models: server.health.models, pid: server.pid };
+      const { url, token, pid, health } = server;
+      return { url, token, pid, health, models: health.models };
     }
     if (state === 'failed') {
       await stopServer(home.root);

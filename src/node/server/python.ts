@@ -72,8 +72,7 @@ export async function ensurePython(
   options: { python?: string; onProgress: (line: string) => void; signal?: AbortSignal },
 ): Promise<string> {
   const named = options.python || process.env.REHEARSAL_PYTHON;
-  const pins = fs.readFileSync(path.join(engine, 'pyproject.toml'));
-  const folder = path.join(home.pythons, createHash('sha256').update(pins).digest('hex').slice(0, 12));
+  const folder = venvFolder(engine, home);
   const stamp = path.join(folder, '.complete');
   if (!named && fs.existsSync(stamp)) return interpreter(folder);
   const python = await findPython(options.python);
@@ -82,6 +81,19 @@ export async function ensurePython(
   await install(python, engine, folder, options);
   fs.writeFileSync(stamp, `${python.version}\n`);
   return interpreter(folder);
+}
+
+/** Whether `ensurePython` would download anything: people are asked before that. */
+export async function needsInstall(engine: string, home: Home, python?: string): Promise<boolean> {
+  if (fs.existsSync(path.join(venvFolder(engine, home), '.complete'))) return false;
+  const named = python || process.env.REHEARSAL_PYTHON;
+  return !named || !(await findPython(named)).hasEngine;
+}
+
+/** One virtual environment for each set of pinned packages. */
+function venvFolder(engine: string, home: Home): string {
+  const pins = fs.readFileSync(path.join(engine, 'pyproject.toml'));
+  return path.join(home.pythons, createHash('sha256').update(pins).digest('hex').slice(0, 12));
 }
 
 function interpreter(folder: string): string {

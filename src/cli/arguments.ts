@@ -1,0 +1,50 @@
+/** Reading the command line. What is wrong with it is a usage error: exit code 2. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+export class UsageError extends Error {}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Where the model is: the same for every command that samples. */
+export const MODEL_OPTIONS = {
+  server: { type: 'string' },
+  'token-env': { type: 'string' },
+  model: { type: 'string' },
+  sessions: { type: 'string' },
+  seed: { type: 'string' },
+  temperature: { type: 'string' },
+  json: { type: 'boolean' },
+} as const satisfies Options;
+
+export function parse<T extends Options>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ')[0]);
+  }
+}
+
+export function oneFile(positionals: readonly string[]): string {
+  const [file, ...more] = positionals;
+  if (!file || more.length > 0) throw new UsageError('Name one environment file.');
+  return file;
+}
+
+/** A whole number at least `least`, or the default where the option is absent. */
+export function wholeNumber(name: string, text: string | undefined, least: number, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > 2 ** 31 - 1) {
+    throw new UsageError(`--${name} must be a whole number from ${least} on, not ${text}.`);
+  }
+  return value;
+}
+
+export function temperatureOf(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0 || value > 2) {
+    throw new UsageError(`--temperature must be a number from 0 to 2, not ${text}.`);
+  }
+  return value;
+}
