@@ -1,4 +1,4 @@
-/** The reward of a rollout: the weighted share of the task's checks that hold. See `docs` and `matchers.ts`. */
+/** The reward of a rollout: the weighted share of the task's checks that hold. Each kind of check has its function. */
 import type { Task } from '../environment/types';
 import { checkAnswer, checkFromResult } from './answer';
 import { checkCalls, checkForbidden, checkMaxCalls } from './calls';
@@ -16,7 +16,6 @@ export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Re
   const checks = task.checks.map(
     (check, index): CheckResult => ({
       index,
-      title: titleOf(check),
       ...find(check, transcript),
       weight: check.weight ?? 1,
       required: check.required ?? false,
@@ -26,27 +25,32 @@ export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Re
   return { value, success: value === 1, checks };
 }
 
-function find(check: Check, transcript: Transcript): Finding {
+function find(check: Check, transcript: Transcript): Finding & { title: string } {
   try {
-    switch (check.kind) {
-      case 'calls':
-        return checkCalls(check, transcript);
-      case 'forbidden':
-        return checkForbidden(check, transcript);
-      case 'maxCalls':
-        return checkMaxCalls(check, transcript);
-      case 'answer':
-        return checkAnswer(check, transcript);
-      case 'fromResult':
-        return checkFromResult(check, transcript);
-      default:
-        return {
-          verdict: 'unscored',
-          reason: `There is no check of kind ${JSON.stringify((check as Check).kind)}.`,
-        };
-    }
+    return { title: titleOf(check), ...findingOf(check, transcript) };
   } catch (error) {
-    return { verdict: 'unscored', reason: `The check could not be evaluated: ${(error as Error).message}.` };
+    const reason = `The check could not be evaluated: ${(error as Error).message}.`;
+    return { title: check.name ?? check.kind, verdict: 'unscored', reason };
+  }
+}
+
+function findingOf(check: Check, transcript: Transcript): Finding {
+  switch (check.kind) {
+    case 'calls':
+      return checkCalls(check, transcript);
+    case 'forbidden':
+      return checkForbidden(check, transcript);
+    case 'maxCalls':
+      return checkMaxCalls(check, transcript);
+    case 'answer':
+      return checkAnswer(check, transcript);
+    case 'fromResult':
+      return checkFromResult(check, transcript);
+    default:
+      return {
+        verdict: 'unscored',
+        reason: `There is no check of kind ${JSON.stringify((check as Check).kind)}.`,
+      };
   }
 }
 

@@ -48,8 +48,8 @@ const WORD = /[\p{L}\p{N}\p{M}_]/u;
 const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ');
 
 /**
- * Whether a text contains another as whole words and whole numbers: "10" is not in "2010", "10.5", "10,000" or
- * "-10", and "cancel" is not in "cancelled". Runs of white space count as one space.
+ * Whether a text contains another as whole words and whole numbers: "10" is not in "2010", "10.5", "10,000",
+ * "-10", "10:30" or "2026-10-22", and "cancel" is not in "cancelled". Runs of white space count as one space.
  */
 export function containsWhole(text: string, needle: string, ignoreCase = false): boolean {
   const fold = (s: string) => (ignoreCase ? plain(s).toLowerCase() : plain(s));
@@ -71,7 +71,7 @@ function startsWhole(text: string, at: number): boolean {
   const previous = [...before].at(-1) ?? '';
   if (joins(previous, first)) return false;
   if (!/\d/.test(first)) return true;
-  if (/\d\.$/.test(before)) return false;
+  if (/\d[.\-/:]$/.test(before)) return false;
   if (/\d,$/.test(before) && /^\d{3}(?!\d)/.test(text.slice(at))) return false;
   return !/(^|[\s(=:$€£])-$/.test(before);
 }
@@ -80,7 +80,7 @@ function endsWhole(text: string, end: number): boolean {
   const last = [...text.slice(Math.max(0, end - 2), end)].at(-1)!;
   const rest = text.slice(end, end + 8);
   if (joins(last, [...rest][0] ?? '')) return false;
-  return !(/\d/.test(last) && /^(\.\d|,\d{3}(?!\d))/.test(rest));
+  return !(/\d/.test(last) && /^([.\-/:]\d|,\d{3}(?!\d))/.test(rest));
 }
 
 function joins(left: string, right: string): boolean {
@@ -105,7 +105,7 @@ interface WrittenNumber {
 /** Numbers of a text, thousands separators understood: "1,234.50" is 1234.5 with two decimals. */
 function numbersIn(text: string): WrittenNumber[] {
   const found = text.matchAll(
-    /(?<![\p{L}\p{N}_.])(?:(?<=^|[\s(=:$€£])[-−])?\d+(?:,\d{3})*(?:\.\d+)?(?!\p{N})/gu,
+    /(?<![\p{L}\p{N}_.]|\d[-/:])(?:(?<=^|[\s(=:$€£])[-−])?(?:0|[1-9]\d*)(?:,\d{3})*(?:\.\d+)?(?!\p{N}|[-/:]\d)/gu,
   );
   return [...found].map(([written]) => ({
     value: Number(written.replace(/,/g, '').replace('−', '-')),
