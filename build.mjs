@@ -134,19 +134,31 @@ export async function build({ production = false, watch = false } = {}) {
     if (missing.length) console.error(`build: skipped, not there yet: ${missing.join(', ')}`);
     return missing.length === 0;
   });
-  for (const bundle of bundles) {
-    if (!watch) await esbuild.build(options(bundle, production));
-    else await (await esbuild.context(options({ ...bundle, logLevel: 'info' }, production))).watch();
+  if (watch) {
+    for (const bundle of bundles)
+      await (await esbuild.context(options({ ...bundle, logLevel: 'info' }, production))).watch();
+    return copyAssets();
   }
+  // All are tried, so that one mistake does not keep the others from being used.
+  const made = await Promise.allSettled(bundles.map((bundle) => esbuild.build(options(bundle, production))));
   copyAssets();
-  if (!watch) fs.writeFileSync(STAMP, stamp);
+  const failed = bundles
+    .filter((_, i) => made[i].status === 'rejected')
+    .flatMap((b) => Object.keys(b.entryPoints));
+  if (failed.length) throw new Error(`build: failed for ${failed.join(', ')}; see the errors above`);
+  fs.writeFileSync(STAMP, stamp);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const production = process.argv.includes('--production');
   if (!(process.argv.includes('--if-changed') && upToDate(production))) {
     const started = Date.now();
-    await build({ production, watch: process.argv.includes('--watch') });
-    console.log(`build: dist/ ready in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+    try {
+      await build({ production, watch: process.argv.includes('--watch') });
+      console.log(`build: dist/ ready in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+    } catch (error) {
+      console.error(error.message); // esbuild has shown where
+      process.exitCode = 1;
+    }
   }
 }

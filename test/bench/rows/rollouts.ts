@@ -1,0 +1,56 @@
+/** Many headless rollouts at once, by the code that `rehearsal run` and the Test Explorer use. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { loadEnvironment } from '../../../src/core/environment/load';
+import { planRollouts, runRollouts } from '../../../src/node/rollouts';
+import type { Bench, Row } from '../row';
+import { type BenchServer, serverFor } from '../server';
+
+const REPETITIONS = 3;
+const AT_ONCE = 16;
+
+export const rolloutRows: Row[] = [
+  {
+    id: 'rollouts-16',
+    what: `tokens a second of ${AT_ONCE} rollouts at once ÷ one at a time (nano, the shop's tasks)`,
+    unit: '×',
+    goal: 4,
+    better: 'higher',
+    peer: 'the same rollouts one at a time',
+    async measure(bench) {
+      const server = await serverFor(bench, 'nano', path.join(bench.root, 'server/nano/models/nano'));
+      await speed(bench, server, 2, 2, 99); // both sides warm
+      const values: number[] = [];
+      for (let repetition = 0; repetition < REPETITIONS; repetition++) {
+        const one = await speed(bench, server, 4, 1, 2 * repetition);
+        const many = await speed(bench, server, 2 * AT_ONCE, AT_ONCE, 2 * repetition + 1);
+        bench.log(`rollouts-16: ${many.toFixed(0)} ÷ ${one.toFixed(0)} tokens/s`);
+        values.push(many / one);
+      }
+      return values;
+    },
+  },
+];
+
+/** Sampled tokens a second over `count` rollouts, `concurrency` at a time. */
+async function speed(
+  bench: Bench,
+  { policy, counter }: BenchServer,
+  count: number,
+  concurrency: number,
+  seed: number,
+): Promise<number> {
+  const file = path.join(bench.root, 'examples/shop/shop.rehearsal.json');
+  const read = async (name: string) => fs.readFileSync(path.join(path.dirname(file), name), 'utf8');
+  const { environment } = await loadEnvironment(fs.readFileSync(file, 'utf8'), { path: file, read });
+  if (!environment) throw new Error(`${file} does not load`);
+  const attempts = Math.ceil(count / environment.tasks.length);
+  const requests = planRollouts(environment, environment.tasks, attempts).slice(0, count);
+  const folder = fs.mkdtempSync(path.join(bench.scratch, 'sessions-'));
+  const sampling = { temperature: 1, topP: 1, topK: -1, minP: 0, seed, alternatives: 5 };
+  const before = await counter('generated_tokens_total');
+  const started = performance.now();
+  await runRollouts(requests, { policy, sampling, folder, concurrency });
+  const seconds = (performance.now() - started) / 1000;
+  return ((await counter('generated_tokens_total')) - before) / seconds;
+}
