@@ -81,6 +81,7 @@ export class RehearsalDebugSession extends InspectingDebugSession {
   protected override configurationDoneRequest(response: P.ConfigurationDoneResponse): void {
     this.sendResponse(response);
     const live = this.live!;
+    this.host.followed(live);
     if (live.status === 'running') return;
     const wanted = this.args.stopOnEntry !== false || this.breakpoints!.atTask(live.session.setup.task.id);
     if (live.ended || (wanted && !this.args.noDebug))

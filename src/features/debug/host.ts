@@ -34,6 +34,8 @@ export interface AdapterHost {
     /** Resolves when an open editor shows the document as it is now. */
     synced(live: LiveSession): Promise<void>;
   };
+  /** Breakpoints are set: from now on the adapter reports whatever the session does. */
+  followed(live: LiveSession): void;
   /** The adapter follows this session no more. */
   left(live: LiveSession): void;
 }

@@ -30,13 +30,13 @@ export interface LiveOptions {
   id: string;
   /** The saved session. */
   file: string;
-  /** Path of the environment file it was started from. */
+  /** Path of the environment file it was started from; empty where that is not known. */
   environmentFile: string;
   session: Session;
+  /** What a person should know of the file: that it was damaged, and how far it could be read. */
+  notice?: string | null;
   /** Connects to the model; called before the first step that samples and again after a failure. */
   connect(signal: AbortSignal): Promise<Ports>;
-  /** Waits until all that happened is in the file, and throws where it cannot be saved. */
-  saved?(): Promise<void>;
   log?(message: string, cause?: unknown): void;
   /** Milliseconds, from any start. */
   now?(): number;
@@ -93,7 +93,8 @@ export class LiveSession extends EventEmitter<Events> {
     this.sampled = this.session.nodes.filter((node) => isSampled(node.reply)).length;
     const kind = this.ended ? 'end' : this.session.cursor.id === 0 ? 'entry' : 'goto';
     this.status = this.ended ? 'ended' : 'stopped';
-    this.lastStop = { kind, text: stopText(kind, this.session), by: 'debugger' };
+    const text = [stopText(kind, this.session), options.notice].filter(Boolean).join('. ');
+    this.lastStop = { kind, text, by: 'debugger' };
   }
 
   get ended(): boolean {
@@ -248,7 +249,6 @@ export class LiveSession extends EventEmitter<Events> {
       // A step over stored tokens needs no server, so it must not fail for want of one.
       const ports = this.session.next() ? this.lazyPorts() : await this.connection(abort.signal);
       kind = abort.signal.aborted ? 'pause' : await drives(ports, abort.signal);
-      await this.options.saved?.();
     } catch (error) {
       kind = abort.signal.aborted ? 'pause' : 'failed';
       if (kind === 'failed') this.fail(error);

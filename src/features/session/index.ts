@@ -1,0 +1,244 @@
+/** Rehearsal sessions: their panel and transcript, and the commands that open them. The debugger follows them. */
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { UserError } from '../../core/user-error';
+import { sessionsFolder } from '../../node/sessions/file';
+import { listSessions, type SessionSummary } from '../../node/sessions/list';
+import { targetOf } from '../environments/target';
+import { Command, DEBUG_TYPE, SESSION_PANEL } from '../ids';
+import type { Services, SessionFeature, StartRequest } from '../services';
+import type { LiveSession } from './live';
+import { Panels } from './panel';
+import { Sessions } from './sessions';
+import { Transcripts } from './transcript';
+
+/** What the debugger needs of this feature. */
+export interface SessionParts {
+  sessions: Sessions;
+  transcripts: Transcripts;
+  /** Shows panel and transcript of a session. */
+  reveal(live: LiveSession): Promise<void>;
+  /** Debug sessions by the live session that each follows; the debugger keeps this. */
+  followers: Map<LiveSession, vscode.DebugSession>;
+  /** Resolves once the debugger follows this session and has set its breakpoints. */
+  followed(live: LiveSession): void;
+  /** The debugger follows this session no more. */
+  left(live: LiveSession): void;
+}
+
+export function registerSession(services: Services): SessionFeature & SessionParts {
+  const { context } = services;
+  const feature = new Feature(services);
+  const run = (action: Promise<unknown>) => action.catch((error) => services.showError(error));
+  context.subscriptions.push(
+    feature,
+    vscode.window.registerWebviewPanelSerializer(SESSION_PANEL, {
+      deserializeWebviewPanel: (panel, state) => feature.restore(panel, state),
+    }),
+    vscode.commands.registerCommand(Command.startSession, (argument) =>
+      run(feature.start(targetOf(argument))),
+    ),
+    vscode.commands.registerCommand(Command.runSession, (argument) => {
+      return run(feature.start({ ...targetOf(argument), noDebug: true }));
+    }),
+    vscode.commands.registerCommand(Command.openSession, (argument) => run(feature.openOne(argument))),
+    vscode.commands.registerCommand(Command.showPanel, () => run(feature.showCurrent('panel'))),
+    vscode.commands.registerCommand(Command.showTranscript, () => run(feature.showCurrent('transcript'))),
+    vscode.commands.registerCommand(Command.stepBack, () => run(feature.withCurrent((live) => live.back()))),
+    vscode.commands.registerCommand(Command.restartTask, () =>
+      run(feature.withCurrent((live) => live.restart())),
+    ),
+  );
+  return feature;
+}
+
+class Feature implements SessionFeature, SessionParts, vscode.Disposable {
+  readonly sessions: Sessions;
+  readonly transcripts = new Transcripts();
+  readonly followers = new Map<LiveSession, vscode.DebugSession>();
+  private readonly panels: Panels;
+  private readonly waiting = new Map<LiveSession, () => void>();
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeSessions = this.changed.event;
+
+  constructor(private readonly services: Services) {
+    this.sessions = new Sessions({ ...services, folderOf });
+    this.sessions.on('change', () => this.changed.fire());
+    this.panels = new Panels({
+      ...services,
+      follow: (live) => this.follow(live),
+      stop: (live) => this.stop(live),
+      closed: (live) => this.release(live),
+    });
+  }
+
+  dispose(): void {
+    this.transcripts.dispose();
+    this.changed.dispose();
+    void this.sessions.closeAll();
+  }
+
+  async start({ file, noDebug, ...request }: StartRequest = {}): Promise<void> {
+    const folder = file ? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) : undefined;
+    const name = request.task ? `Rehearse ${request.task}` : 'Rehearse';
+    const configuration = {
+      type: DEBUG_TYPE,
+      request: 'launch',
+      name,
+      ...(file && { program: file }),
+      ...request,
+    };
+    await vscode.debug.startDebugging(folder, configuration, { noDebug: noDebug ?? false });
+  }
+
+  async open(file: string, turn?: number): Promise<void> {
+    const live = await this.sessions.open(file);
+    await this.follow(live);
+    await this.reveal(live);
+    const node = turn === undefined ? undefined : turnNode(live, turn);
+    if (node !== undefined) await live.goto(node, 'panel');
+  }
+
+  /** Opens the session a command was given, or asks which. */
+  async openOne(argument: unknown): Promise<void> {
+    const given =
+      typeof argument === 'string' ? argument : (argument as { path?: unknown } | undefined)?.path;
+    const file = typeof given === 'string' ? given : await pickSession();
+    if (file) await this.open(file);
+  }
+
+  /** A panel that was open when the window was closed. */
+  async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const file = (state as { session?: unknown } | null)?.session;
+    try {
+      if (typeof file !== 'string')
+        throw new UserError('This session panel names no session.', 'Open it again from the Sessions view.');
+      const live = await this.sessions.open(file);
+      if (this.panels.has(live)) return panel.dispose();
+      this.transcripts.follow(live);
+      this.panels.fill(live, panel);
+    } catch (error) {
+      panel.dispose();
+      this.services.showError(error);
+    }
+  }
+
+  /** Panel where the person is, transcript beside it; neither is opened twice. */
+  async reveal(live: LiveSession): Promise<void> {
+    this.transcripts.follow(live);
+    const isAlone = vscode.window.tabGroups.all.length === 1;
+    this.panels.show(live);
+    const column = (this.panels.columnOf(live) ?? vscode.ViewColumn.One) + 1;
+    await this.transcripts.show(live, column);
+    // The panel needs the width; a layout that the person made is left alone.
+    if (isAlone) {
+      const groups = [{ size: 0.68 }, { size: 0.32 }];
+      await vscode.commands.executeCommand('vscode.setEditorLayout', { orientation: 0, groups });
+    }
+    this.panels.show(live);
+  }
+
+  followed(live: LiveSession): void {
+    this.waiting.get(live)?.();
+  }
+
+  left(live: LiveSession): void {
+    this.followers.delete(live);
+    this.waiting.get(live)?.();
+    if (!this.panels.has(live)) void this.sessions.close(live);
+  }
+
+  async showCurrent(what: 'panel' | 'transcript'): Promise<void> {
+    const live = this.current();
+    if (!live) throw new UserError('No rehearsal session is open.', 'Start one, or open a saved one.');
+    this.transcripts.follow(live);
+    if (what === 'panel') this.panels.show(live);
+    else await this.transcripts.show(live, vscode.ViewColumn.Beside);
+  }
+
+  async withCurrent(action: (live: LiveSession) => Promise<void>): Promise<void> {
+    const live = this.current();
+    if (live) await action(live);
+  }
+
+  /** The session the person is most likely to mean. */
+  private current(): LiveSession | undefined {
+    const { activeDebugSession } = vscode.debug;
+    const debugged = [...this.followers].find(([, session]) => session.id === activeDebugSession?.id)?.[0];
+    return this.panels.active ?? debugged ?? this.sessions.all.at(-1);
+  }
+
+  /** Starts a debug session for what the panel shows alone, so that both move together. */
+  private async follow(live: LiveSession): Promise<void> {
+    if (this.followers.has(live)) return;
+    const ready = new Promise<void>((ok) => this.waiting.set(live, ok));
+    const name = `Rehearse ${live.session.setup.task.id}`;
+    const configuration = {
+      type: DEBUG_TYPE,
+      request: 'launch',
+      name,
+      session: live.file,
+      stopOnEntry: true,
+    };
+    const hasStarted = await vscode.debug.startDebugging(undefined, configuration);
+    if (hasStarted) await ready;
+    this.waiting.delete(live);
+  }
+
+  private async stop(live: LiveSession): Promise<void> {
+    const session = this.followers.get(live);
+    if (session) await vscode.debug.stopDebugging(session);
+    else await live.pause();
+  }
+
+  private release(live: LiveSession): void {
+    if (!this.followers.has(live)) void this.sessions.close(live);
+  }
+}
+
+/** The folder that keeps the sessions of an environment file. */
+function folderOf(environmentFile: string): string {
+  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(environmentFile));
+  return folder?.uri.fsPath ?? path.dirname(environmentFile);
+}
+
+/** Where a turn's ACT begins, on the branch shown. */
+function turnNode({ session }: LiveSession, turn: number): number | undefined {
+  const path = session.path(session.tip.id);
+  return path.find(({ reply, state }) => reply?.kind === 'prompt' && state.turns.length === turn)?.id;
+}
+
+async function pickSession(): Promise<string | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const saved = folders.flatMap(({ uri }) => listSessions(sessionsFolder(uri.fsPath)).sessions);
+  if (saved.length === 0) {
+    throw new UserError(
+      'This workspace has no saved sessions.',
+      'Start one with Rehearsal: Start Rehearsal Session.',
+    );
+  }
+  const items = saved.map((summary) => ({ ...itemOf(summary), file: summary.path }));
+  const picked = await vscode.window.showQuickPick(items, {
+    title: 'Open Session',
+    placeHolder: 'Which session?',
+    matchOnDescription: true,
+  });
+  return picked?.file;
+}
+
+function itemOf({
+  task,
+  environment,
+  model,
+  created,
+  reward,
+  done,
+  tokens,
+}: SessionSummary): vscode.QuickPickItem {
+  const result = done ? (reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`) : 'not at its end';
+  return {
+    label: task,
+    description: `${environment}, ${model}`,
+    detail: `${new Date(created).toLocaleString()} · ${tokens} tokens · ${result}`,
+  };
+}
