@@ -37,6 +37,8 @@ export interface RolloutOptions {
   sampling: Sampling & { seed: number; alternatives: number };
   /** Folder of session files. */
   folder: string;
+  /** Path of the environment file, for links from the sessions into it. */
+  environmentFile?: string;
   /** Rollouts at the same time. */
   concurrency: number;
   signal?: Signal;
@@ -104,7 +106,7 @@ async function runOne(
   });
   let stored: ReturnType<typeof createSession>;
   try {
-    stored = createSession(options.folder, setup);
+    stored = createSession(options.folder, setup, { environmentFile: options.environmentFile });
   } catch (error) {
     return result(null, null, error);
   }
