@@ -61,7 +61,7 @@ const BUNDLES = [
 
 function hostSuite() {
   const suite = path.join(ROOT, 'test/host/suite');
-  const files = fs.existsSync(suite) ? fs.readdirSync(suite).filter((f) => f.endsWith('.test.ts')) : [];
+  const files = fs.readdirSync(suite).filter((f) => f.endsWith('.test.ts'));
   const entries = files.map((f) => [`test/host/${f.replace(/\.ts$/, '')}`, `test/host/suite/${f}`]);
   return Object.fromEntries([['test/host/run', 'test/host/run.ts'], ...entries]);
 }
@@ -82,10 +82,6 @@ function options(bundle, production) {
 
 function generate() {
   for (const script of GENERATORS) {
-    if (!fs.existsSync(path.join(ROOT, script))) {
-      console.error(`build: skipped, not there yet: ${script}`);
-      continue;
-    }
     const done = spawnSync(process.execPath, ['--import', 'tsx', script], {
       cwd: ROOT,
       stdio: ['ignore', 2, 2], // standard output belongs to whoever called, `npm start -- --headless --json` for one
@@ -129,22 +125,17 @@ export async function build({ production = false, watch = false } = {}) {
   // Taken before bundling, after generating: a file that changes meanwhile makes the next build run.
   const stamp = fingerprint(production);
   fs.rmSync(STAMP, { force: true });
-  const bundles = BUNDLES.filter((bundle) => {
-    const missing = Object.values(bundle.entryPoints).filter((f) => !fs.existsSync(path.join(ROOT, f)));
-    if (missing.length) console.error(`build: skipped, not there yet: ${missing.join(', ')}`);
-    return missing.length === 0;
-  });
   if (watch) {
-    for (const bundle of bundles)
+    for (const bundle of BUNDLES)
       await (await esbuild.context(options({ ...bundle, logLevel: 'info' }, production))).watch();
     return copyAssets();
   }
   // All are tried, so that one mistake does not keep the others from being used.
-  const made = await Promise.allSettled(bundles.map((bundle) => esbuild.build(options(bundle, production))));
+  const made = await Promise.allSettled(BUNDLES.map((bundle) => esbuild.build(options(bundle, production))));
   copyAssets();
-  const failed = bundles
-    .filter((_, i) => made[i].status === 'rejected')
-    .flatMap((b) => Object.keys(b.entryPoints));
+  const failed = BUNDLES.filter((_, i) => made[i].status === 'rejected').flatMap((b) =>
+    Object.keys(b.entryPoints),
+  );
   if (failed.length) throw new Error(`build: failed for ${failed.join(', ')}; see the errors above`);
   fs.writeFileSync(STAMP, stamp);
 }

@@ -180,7 +180,7 @@ function address(port: number, folder: string, development: boolean, tests?: str
   return `http://${host}/?${query}`;
 }
 
-async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   const flags = [
     'no-sandbox',
     'disable-gpu',

@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { stopServer } from '../../src/node/server/ensure';
 import { serveDriver } from '../harness/driver';
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Workbench } from '../harness/workbench';
@@ -36,13 +37,11 @@ exit.catch(() => {}); // awaited below, once the workbench is there
 const driver = await serveDriver(() => workbench!.page, SHOTS);
 try {
   workbench = await openWorkbench({
-    workspace: fs.existsSync(path.join(ROOT, 'test/host/workspace'))
-      ? path.join(ROOT, 'test/host/workspace')
-      : path.join(ROOT, 'examples'),
+    workspace: path.join(ROOT, 'examples'),
     extension: 'development',
     tests: path.join(ROOT, 'dist/test/host/run.cjs'),
     env: {
-      ...productEnvironment(),
+      ...productEnvironment(scratch),
       HOST_TEST_RESULTS: resultsFile,
       HOST_TEST_GREP: process.argv[2] ?? '',
       HOST_DRIVER: driver.url,
@@ -70,6 +69,7 @@ try {
 } finally {
   driver.close();
   await workbench?.stop();
+  await stopServer(productEnvironment(scratch).REHEARSAL_HOME);
   fs.rmSync(scratch, { recursive: true, force: true });
 }
 process.exit(code);
