@@ -15,8 +15,7 @@ export type Strict = { ok: true; value: Json } | { ok: false; reason: string };
  * none or it is not finished. Brackets and tags inside strings do not count.
  */
 export function valueEnd(text: string, from: number): { start: number; end: number } | null {
-  let start = from;
-  while (/\s/.test(text[start] ?? '')) start++;
+  const start = skipSpace(text, from);
   if (text[start] !== '{' && text[start] !== '[') return null;
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -30,6 +29,14 @@ export function valueEnd(text: string, from: number): { start: number; end: numb
     } else if (char === '<') return null; // no JSON outside of strings has it: a tag of what comes next
   }
   return null;
+}
+
+/** Position of the first character at or after `from` that is no white space, or the end of the text. */
+export function skipSpace(text: string, from: number): number {
+  const space = /\s*/y;
+  space.lastIndex = from;
+  space.exec(text);
+  return space.lastIndex;
 }
 
 /** Index of the closing quote of the string that opens at `at`, or −1; a raw line break ends no string. */

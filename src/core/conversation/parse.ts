@@ -1,7 +1,7 @@
 /** Reads what a policy wrote in its ACT role: reasoning, calls in the model's own dialect, and the rest. */
 import type { Tool } from '../environment/types';
 import type { DialectParser } from './dialects/dialect';
-import { nextAtLineStart } from './dialects/dialect';
+import { atLineStart } from './dialects/dialect';
 import { hermes } from './dialects/hermes';
 import { llama } from './dialects/llama';
 import { mistral } from './dialects/mistral';
@@ -10,6 +10,8 @@ import { leadingReasoning } from './reasoning';
 import type { ActItem, ActParse, Dialect } from './types';
 
 const PARSERS: Record<Dialect, DialectParser> = { hermes, llama, mistral, 'qwen-coder': qwenCoder };
+
+const nextThink = atLineStart('<think>');
 
 export interface ActOptions {
   /** The output hit its token limit. */
@@ -37,9 +39,10 @@ export function parseAct(text: string, dialect: Dialect, options: ActOptions = {
   const items: ActItem[] = [];
   const notes = [...lead.notes];
   const content: string[] = [];
+  let think = nextThink(text, lead.end);
   for (let at = lead.end; at < text.length; ) {
     const block = parser.next(text, at);
-    const think = nextAtLineStart(text, at, ['<think>']);
+    if (think >= 0 && think < at) think = nextThink(text, at);
     if (think >= 0 && (block < 0 || think < block)) {
       const close = text.indexOf('</think>', think);
       reasoning.push(text.slice(think + '<think>'.length, close < 0 ? text.length : close).trim());

@@ -1,6 +1,6 @@
 /** Reasoning at the head of a model's output: `<think>…</think>`, Mistral's `[THINK]…[/THINK]`, or without the first tag. */
 
-import { nextAtLineStart } from './dialects/dialect';
+import { atLineStart } from './dialects/dialect';
 
 const TAGS = [
   ['<think>', '</think>'],
@@ -67,5 +67,5 @@ function closingOutsideCalls(
 
 /** Reasoning that begins further down: its closing tag ends that, and not the head of the text. */
 function opensLater(text: string, open: string, before: number): boolean {
-  return nextAtLineStart(text.slice(0, before), 0, [open]) >= 0;
+  return atLineStart(open)(text.slice(0, before), 0) >= 0;
 }

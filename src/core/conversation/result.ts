@@ -1,6 +1,6 @@
 /** Reads what a policy wrote in its REHEARSE role. */
 import { isObject, type Json } from '../json';
-import { parseStrict, valueEnd } from '../json-text';
+import { parseStrict, skipSpace, valueEnd } from '../json-text';
 import { typeOf } from './dialects/dialect';
 import { RESULT_CLOSE, RESULT_OPEN } from './prompts';
 import { leadingReasoning } from './reasoning';
@@ -29,7 +29,7 @@ export function parseResult(text: string, options: ResultOptions = {}): ResultPa
   if (open < 0) return fail(noBlock(text, lead.end));
   const start = open + RESULT_OPEN.length;
   const value = valueEnd(text, start);
-  const after = value ? value.end + text.slice(value.end).search(/\S|$/) : -1;
+  const after = value ? skipSpace(text, value.end) : -1;
   const close = value && text.startsWith(RESULT_CLOSE, after) ? after : text.indexOf(RESULT_CLOSE, start);
   if (close < 0) return fail(`${RESULT_CLOSE} missing`);
   if (text.indexOf(RESULT_OPEN, close) >= 0) return fail(`more than one ${RESULT_OPEN} block`);

@@ -25,19 +25,18 @@ export interface DialectParser {
   read(text: string, at: number, context: Context): Block;
 }
 
-/** Position of the first of `tags` that is the first thing on its line, or −1. */
-export function nextAtLineStart(text: string, from: number, tags: readonly string[]): number {
-  const found = tags.map((tag) => tagAtLineStart(text, from, tag)).filter((at) => at >= 0);
-  return found.length ? Math.min(...found) : -1;
-}
-
-function tagAtLineStart(text: string, from: number, tag: string): number {
-  for (let at = text.indexOf(tag, from); at >= 0; at = text.indexOf(tag, at + tag.length)) {
-    let before = at;
-    while (before > from && (text[before - 1] === ' ' || text[before - 1] === '\t')) before--;
-    if (before === from || text[before - 1] === '\n' || text[before - 1] === '\r') return at;
-  }
-  return -1;
+/** Finds the next of some tags that is the first thing on its line: its position at or after `from`, or −1. */
+export function atLineStart(...tags: string[]): (text: string, from: number) => number {
+  const any = new RegExp(tags.map((tag) => tag.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+  return (text, from) => {
+    any.lastIndex = from;
+    for (let found = any.exec(text); found; found = any.exec(text)) {
+      let before = found.index;
+      while (before > from && (text[before - 1] === ' ' || text[before - 1] === '\t')) before--;
+      if (before === from || text[before - 1] === '\n' || text[before - 1] === '\r') return found.index;
+    }
+    return -1;
+  };
 }
 
 export function formatError(reason: string, text: string): ActItem {

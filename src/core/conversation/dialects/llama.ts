@@ -3,7 +3,7 @@
  * begins with `<|python_tag|>`. A message that is JSON of another kind is an answer.
  */
 import { isObject } from '../../json';
-import { parseStrict, valueEnd } from '../../json-text';
+import { parseStrict, skipSpace, valueEnd } from '../../json-text';
 import type { Block, Context, DialectParser } from './dialect';
 import { readCallObject, unfinished } from './dialect';
 
@@ -14,7 +14,7 @@ export const llama: DialectParser = { next, read };
 
 function next(text: string, from: number): number {
   const tag = text.indexOf(TAG, from);
-  const first = from + text.slice(from).search(/\S|$/);
+  const first = skipSpace(text, from);
   const bare = onlySpaceBefore(text, from) && looksLikeCall(text, first) ? first : -1;
   if (bare >= 0 && (tag < 0 || bare < tag)) return bare;
   return tag;

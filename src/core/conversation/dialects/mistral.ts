@@ -1,6 +1,6 @@
 /** Mistral: `[TOOL_CALLS] [{"name": …, "arguments": {…}}, …]`, and since v11 `[TOOL_CALLS]name[ARGS]{…}` for each call. */
 import { parseTree } from 'jsonc-parser';
-import { parseStrict, valueEnd } from '../../json-text';
+import { parseStrict, skipSpace, valueEnd } from '../../json-text';
 import type { Block, Context, DialectParser } from './dialect';
 import { formatError, readCallObject, unfinished } from './dialect';
 
@@ -10,7 +10,7 @@ export const mistral: DialectParser = { next: (text, from) => text.indexOf(TAG, 
 
 function read(text: string, at: number, context: Context): Block {
   const start = at + TAG.length;
-  const first = start + text.slice(start).search(/\S|$/);
+  const first = skipSpace(text, start);
   return text[first] === '[' || text[first] === '{'
     ? readList(text, first, context)
     : readNamed(text, start, context);

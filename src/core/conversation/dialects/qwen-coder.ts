@@ -7,15 +7,16 @@ import type { Json, JsonObject } from '../../json';
 import { parseStrict } from '../../json-text';
 import type { ActItem } from '../types';
 import type { Block, Context, DialectParser } from './dialect';
-import { formatError, nextAtLineStart, unfinished } from './dialect';
+import { atLineStart, formatError, unfinished } from './dialect';
 import { brokenBlockEnd, CLOSE, OPEN } from './hermes';
 import { readsAs } from './qwen-types';
 
 const FUNCTION = '<function=';
+const nextOpen = atLineStart(OPEN);
 
 export const qwenCoder: DialectParser = {
   // The model is known to leave out the outer tag; its own parser takes such a call as well.
-  next: (text, from) => nextAtLineStart(text, from, [OPEN, FUNCTION]),
+  next: atLineStart(OPEN, FUNCTION),
   read,
 };
 
@@ -52,7 +53,7 @@ function functionEnd(text: string, from: number): { bodyEnd: number; end: number
     }
   }
   const first = text.indexOf('</function>', from);
-  const next = nextAtLineStart(text, from, [OPEN]);
+  const next = nextOpen(text, from);
   if (first < 0 || (next >= 0 && next < first)) return null;
   const tail = /^\s*<\/tool_call>/.exec(text.slice(first + '</function>'.length));
   return { bodyEnd: first, end: first + '</function>'.length + (tail?.[0].length ?? 0) };
