@@ -54,11 +54,11 @@ function canFail(check: Check): boolean {
 function lintCheck(check: Check, entry: Entry, tools: Tools, report: Report): void {
   if (check.kind === 'calls') {
     check.expected.forEach((call, i) => {
-      lintCall(call, entry, ['expected', i], tools, true, report);
+      lintCall(call, entry, ['expected', i], tools, report);
     });
   } else if (check.kind === 'forbidden') {
     check.calls.forEach((call, i) => {
-      lintCall(call, entry, ['calls', i], tools, false, report);
+      lintCall(call, entry, ['calls', i], tools, report);
     });
   } else if (check.kind === 'fromResult') {
     if (!tools.has(check.tool)) unknownTool(check.tool, entry, ['tool'], tools, report);
@@ -102,15 +102,7 @@ function unknownTool(name: string, entry: Entry, path: Path, tools: Tools, repor
   report.error(entry.place(path), 'unknown-tool', message, toolNames(tools.keys()));
 }
 
-/** @param exact the call must be made as it stands, so that it has to be one that its tool takes */
-function lintCall(
-  call: ExpectedCall,
-  entry: Entry,
-  path: Path,
-  tools: Tools,
-  exact: boolean,
-  report: Report,
-): void {
+function lintCall(call: ExpectedCall, entry: Entry, path: Path, tools: Tools, report: Report): void {
   const tool = tools.get(call.tool);
   if (!tool) {
     unknownTool(call.tool, entry, [...path, 'tool'], tools, report);
@@ -139,7 +131,7 @@ function lintCall(
       );
     }
   }
-  if (call.arguments) lintValues(args, tool, entry, [...path, 'arguments'], exact, report);
+  if (call.arguments) lintValues(args, tool, entry, [...path, 'arguments'], report);
 }
 
 /** Names that a schema declares, or null where it allows others on purpose or the names stand elsewhere. */
@@ -153,37 +145,21 @@ function knownArguments(schema: JsonObject): Set<string> | null {
 }
 
 /** Expected values that the schema refuses: a call with them never passes the gate. The check runs all the same. */
-function lintValues(
-  args: JsonObject,
-  tool: Tool,
-  entry: Entry,
-  path: Path,
-  exact: boolean,
-  report: Report,
-): void {
+function lintValues(args: JsonObject, tool: Tool, entry: Entry, path: Path, report: Report): void {
   const schema = compileSchema(tool.parameters);
   if (!schema.ok) return;
   const literal = Object.fromEntries(Object.entries(args).filter(([, value]) => !hasMatcher(value)));
   for (const violation of schema.validate(literal)) {
-    if (violation.keyword === 'required' && violation.path === '') {
-      if (!exact || Object.hasOwn(args, violation.field!)) continue;
-      const message = `This call never passes the schema of ${tool.name}: ${violation.message}.`;
-      report.warning(
-        entry.place(path),
-        'expected-value',
-        message,
-        `Add ${violation.field}, or {"$any": true} for it.`,
-      );
-    } else if (violation.path) {
-      const at = violation.path.slice(1).split('/');
-      const message = `This value is not allowed by the schema of ${tool.name}: ${at.join('.')} ${violation.message}.`;
-      report.warning(
-        entry.place([...path, at[0]!]),
-        'expected-value',
-        message,
-        'Correct the value or the schema.',
-      );
-    }
+    const [name] = violation.path.slice(1).split('/');
+    if (!name || violation.keyword === 'required') continue; // what is not named may still be given
+    const where = violation.path.slice(1).replace(/\//g, '.');
+    const message = `This value is not allowed by the schema of ${tool.name}: ${where} ${violation.message}.`;
+    report.warning(
+      entry.place([...path, name]),
+      'expected-value',
+      message,
+      'Correct the value or the schema.',
+    );
   }
 }
 

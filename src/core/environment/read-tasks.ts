@@ -1,6 +1,5 @@
 /** Tasks with their checks. */
 import { isObject, type Json } from '../json';
-import type { Check } from '../reward/types';
 import { CHECK_KINDS } from './check-schema';
 import type { Locations, Report } from './diagnostics';
 import { type TaskEntry, TaskSchema } from './schema';
@@ -80,7 +79,7 @@ function readTask(entry: TaskEntry): Task {
     instruction: entry.instruction,
     user: [entry.user ?? []].flat(),
     ...(entry.state === undefined ? {} : { state: entry.state }),
-    checks: entry.checks as Check[],
+    checks: entry.checks,
     ...(entry.maxTurns === undefined ? {} : { maxTurns: entry.maxTurns }),
   };
 }

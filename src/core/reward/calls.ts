@@ -1,7 +1,7 @@
 /** Checks on the calls of a rollout. */
 import { formatJson, isObject, type Json, type JsonObject } from '../json';
 import type { Finding } from './checks';
-import { differingFields, resolved } from './matchers';
+import { matcherKey, resolved, wrongFields } from './matchers';
 import { isCall, pair } from './pairs';
 import { callTitle } from './title';
 import type { Check, ExpectedCall, Transcript, TranscriptCall } from './types';
@@ -23,7 +23,7 @@ export function checkCalls(check: CallsCheck, { calls }: Transcript): Finding {
       others === 'none'
         ? 'no other call is allowed'
         : 'besides the expected calls only read-only tools may be called';
-    const twice = check.expected.some((want) => isCall(want, extra, true)) ? ' once more' : '';
+    const twice = check.expected.some((want) => isCall(want, extra)) ? ' once more' : '';
     return {
       verdict: 'fails',
       reason: `Turn ${extra.turn} called ${shown(extra)}${twice}, and ${allowed}.`,
@@ -69,7 +69,7 @@ function missingReason(
   made: number,
 ): string {
   if (!near) return `${callTitle(want)} was never called${made ? '' : '; no call was made'}.`;
-  if (isCall(want, near, true)) {
+  if (isCall(want, near)) {
     if (!near.valid) return `Turn ${near.turn} called ${callTitle(want)}, and a gate refused it.`;
     return ordered
       ? `Turn ${near.turn} called ${callTitle(want)}, but not in the expected order.`
@@ -83,9 +83,8 @@ function missingReason(
 function nearest(want: ExpectedCall, calls: TranscriptCall[]): TranscriptCall | undefined {
   const same = calls.filter((call) => call.tool === want.tool);
   const distance = (call: TranscriptCall) =>
-    (isObject(call.arguments)
-      ? differingFields((want.arguments ?? {}) as JsonObject, call.arguments, !!want.arguments).length
-      : 99) + (call.valid ? 0 : 0.5);
+    (isObject(call.arguments) ? wrongFields(want.arguments ?? {}, call.arguments).length : 99) +
+    (call.valid ? 0 : 0.5);
   return same.reduce<TranscriptCall | undefined>(
     (best, call) => (!best || distance(call) <= distance(best) ? call : best),
     undefined,
@@ -94,12 +93,12 @@ function nearest(want: ExpectedCall, calls: TranscriptCall[]): TranscriptCall | 
 
 function differences(want: ExpectedCall, call: TranscriptCall): string {
   if (!isObject(call.arguments)) return `with ${brief(call.arguments)} as its arguments`;
-  const wanted = (want.arguments ?? {}) as JsonObject;
+  const wanted = want.arguments ?? {};
   const actual = call.arguments;
-  const told = differingFields(wanted, actual, true).map((name) => {
-    if (!Object.hasOwn(wanted, name)) return `with ${name} ${brief(actual[name]!)}, expected no ${name}`;
-    if (!Object.hasOwn(actual, name)) return `without ${name}, expected ${brief(wanted[name]!)}`;
-    return `with ${name} ${brief(actual[name]!)}, expected ${brief(wanted[name]!)}`;
+  const told = wrongFields(wanted, actual).map((name) => {
+    const found = Object.hasOwn(actual, name) ? `with ${name} ${brief(actual[name]!)}` : `without ${name}`;
+    const rule = wanted[name]!;
+    return `${found}, expected ${matcherKey(rule) === '$absent' ? `no ${name}` : brief(rule)}`;
   });
   const rest = told.length > 2 ? `; ${told.length - 2} more arguments differ` : '';
   return told.slice(0, 2).join('; ') + rest;
@@ -108,7 +107,7 @@ function differences(want: ExpectedCall, call: TranscriptCall): string {
 /** None of these calls was made. What a gate refused never ran, and still shows what the policy wanted. */
 export function checkForbidden(check: Extract<Check, { kind: 'forbidden' }>, { calls }: Transcript): Finding {
   for (const call of calls) {
-    const hit = call.valid ? check.calls.find((forbidden) => isCall(forbidden, call, false)) : undefined;
+    const hit = call.valid ? check.calls.find((forbidden) => isCall(forbidden, call)) : undefined;
     if (hit) {
       return {
         verdict: 'fails',
@@ -147,7 +146,7 @@ function diff(
   const expected = check.expected.map((want, i): Json => {
     const call = standsFor(i);
     if (want.arguments)
-      return { tool: want.tool, arguments: resolved(want.arguments as JsonObject, call?.arguments) };
+      return { tool: want.tool, arguments: expectedArguments(want.arguments, call?.arguments) };
     return { tool: want.tool, arguments: call?.arguments ?? { $any: true } };
   });
   const allowed = check.others ?? 'reads';
@@ -158,6 +157,16 @@ function diff(
       (call.valid ? allowed === 'none' || (allowed === 'reads' && !call.readOnly) : false),
   );
   return { expected: pretty(expected), actual: pretty(told.map(shape)) };
+}
+
+/** In the order of the actual ones, with those that may be anything as they were. */
+function expectedArguments(wanted: JsonObject, actual: Json | undefined): JsonObject {
+  const rules = resolved(wanted, actual) as JsonObject;
+  const given = isObject(actual) ? Object.keys(actual) : [];
+  const shared = given.filter((name) => Object.hasOwn(rules, name) || !Object.hasOwn(wanted, name));
+  const names = [...shared, ...Object.keys(rules).filter((name) => !given.includes(name))];
+  const value = (name: string) => (Object.hasOwn(rules, name) ? rules[name]! : (actual as JsonObject)[name]!);
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
 }
 
 const shape = (call: TranscriptCall): Json => ({ tool: call.tool, arguments: call.arguments });

@@ -31,19 +31,17 @@ export function matches(matcher: Matcher, actual: Actual): boolean {
       matcher.every((m, i) => matches(m, actual[i]))
     );
   }
-  if (isObject(matcher)) return isObject(actual) && differingFields(matcher, actual, true).length === 0;
+  if (isObject(matcher)) {
+    // As it is: unlike the arguments of a call, a value has no fields that its matcher does not name.
+    const named = isObject(actual) && Object.keys(actual).every((name) => Object.hasOwn(matcher, name));
+    return named && wrongFields(matcher, actual).length === 0;
+  }
   return equalJson(matcher, actual);
 }
 
-/**
- * Names of the fields in which an object does not satisfy matchers by name.
- * @param exact fields that no matcher names count as well
- */
-export function differingFields(matchers: JsonObject, actual: JsonObject, exact: boolean): string[] {
-  const value = (name: string) => (Object.hasOwn(actual, name) ? actual[name] : undefined);
-  const wrong = Object.keys(matchers).filter((name) => !matches(matchers[name]!, value(name)));
-  const extra = exact ? Object.keys(actual).filter((name) => !Object.hasOwn(matchers, name)) : [];
-  return [...wrong, ...extra];
+/** Names of the matchers that an object's fields do not satisfy; fields without a matcher may be anything. */
+export function wrongFields(matchers: JsonObject, actual: JsonObject): string[] {
+  return Object.keys(matchers).filter((name) => !matches(matchers[name]!, fieldOf(actual, name)));
 }
 
 /** The matcher with what was found in place of every rule that holds: the left side of a readable diff. */
@@ -91,8 +89,7 @@ export function matcherProblem(matcher: Matcher): string | null {
 const isText = (value: Actual): value is string => typeof value === 'string';
 
 const RULES: Record<MatcherKey, (rule: Json, actual: Actual) => boolean> = {
-  // Also where the argument is absent: the author does not care.
-  $any: () => true,
+  $any: (_rule, actual) => actual !== undefined,
   $absent: (rule, actual) => (rule === false) === (actual !== undefined),
   $regex: (rule, actual) => isText(rule) && isText(actual) && (regex(rule)?.test(actual) ?? false),
   $oneOf: (rule, actual) => Array.isArray(rule) && rule.some((one) => matches(one, actual)),

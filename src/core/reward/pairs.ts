@@ -1,20 +1,13 @@
 /** Which actual call stands for which expected one. */
-import { isObject, type JsonObject } from '../json';
-import { differingFields } from './matchers';
+import { isObject } from '../json';
+import { wrongFields } from './matchers';
 import type { ExpectedCall, TranscriptCall } from './types';
 
-/**
- * Whether a call is the expected one.
- * @param exact arguments that are not named count: expected calls are exact, forbidden ones are not, so that an
- *   extra argument cannot slip past
- */
-export function isCall(expected: ExpectedCall, call: TranscriptCall, exact: boolean): boolean {
+/** Whether a call is the one described: the same tool, and every argument that is named satisfies its matcher. */
+export function isCall(expected: ExpectedCall, call: TranscriptCall): boolean {
   if (expected.tool !== call.tool) return false;
   if (!expected.arguments) return true;
-  return (
-    isObject(call.arguments) &&
-    differingFields(expected.arguments as JsonObject, call.arguments, exact).length === 0
-  );
+  return isObject(call.arguments) && wrongFields(expected.arguments, call.arguments).length === 0;
 }
 
 /** For each expected call the index of the call that stands for it, or −1; each call stands for one at most. */
@@ -26,7 +19,7 @@ export function pair(expected: ExpectedCall[], calls: TranscriptCall[], ordered:
 function inOrder(expected: ExpectedCall[], calls: TranscriptCall[]): number[] {
   let from = 0;
   return expected.map((want) => {
-    const at = calls.findIndex((call, i) => i >= from && call.valid && isCall(want, call, true));
+    const at = calls.findIndex((call, i) => i >= from && call.valid && isCall(want, call));
     if (at >= 0) from = at + 1;
     return at;
   });
@@ -36,7 +29,7 @@ function inOrder(expected: ExpectedCall[], calls: TranscriptCall[]): number[] {
 function anyOrder(expected: ExpectedCall[], calls: TranscriptCall[]): number[] {
   const takenBy = new Map<number, number>();
   const fits = expected.map((want) =>
-    calls.flatMap((call, i) => (call.valid && isCall(want, call, true) ? [i] : [])),
+    calls.flatMap((call, i) => (call.valid && isCall(want, call) ? [i] : [])),
   );
   const place = (which: number, tried: Set<number>): boolean => {
     for (const call of fits[which]!) {

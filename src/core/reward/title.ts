@@ -1,5 +1,5 @@
 /** What a check is called where its author gave it no name. */
-import { formatJson, type JsonObject } from '../json';
+import { formatJson } from '../json';
 import type { Check, ExpectedCall } from './types';
 
 export function titleOf(check: Check): string {
@@ -37,5 +37,5 @@ function answerTitle(check: Extract<Check, { kind: 'answer' }>): string {
 }
 
 export function callTitle(call: ExpectedCall): string {
-  return call.arguments ? `${call.tool}(${formatJson(call.arguments as JsonObject)})` : call.tool;
+  return call.arguments ? `${call.tool}(${formatJson(call.arguments)})` : call.tool;
 }

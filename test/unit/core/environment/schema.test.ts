@@ -3,7 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { getLanguageService, TextDocument } from 'vscode-json-languageservice';
 import { generatedFiles } from '../../../../scripts/generate';
+import type { FileCheck } from '../../../../src/core/environment/check-schema';
 import { publishedSchema } from '../../../../src/core/environment/schema';
+import type { Check } from '../../../../src/core/reward/types';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const service = getLanguageService({});
@@ -32,7 +34,12 @@ async function ask(text: string) {
   };
 }
 
+// Whatever can be evaluated can be written; the loader's types say the reverse.
+const written = (check: Check): FileCheck => check;
+
 describe('the published JSON Schema', () => {
+  it('has the checks that are evaluated', () => assert.ok(written({ kind: 'maxCalls', max: 1 })));
+
   it('is committed as it is generated', () => {
     for (const [name, text] of Object.entries(generatedFiles())) {
       assert.equal(

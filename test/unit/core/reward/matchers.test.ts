@@ -12,7 +12,7 @@ const CASES: [Json, (Json | undefined)[], (Json | undefined)[]][] = [
   [null, [null], [undefined, 0, '']],
   [{ a: 1, b: [2] }, [{ b: [2], a: 1 }], [{ a: 1 }, { a: 1, b: [2], c: 3 }, { a: 1, b: [2, 3] }, [1]]],
   [[1, 2], [[1, 2]], [[2, 1], [1], { 0: 1, 1: 2 }]],
-  [{ $any: true }, ['a', null, {}, undefined], []],
+  [{ $any: true }, ['a', null, {}], [undefined]],
   [{ $absent: true }, [undefined], [null, '', 0]],
   [{ $absent: false }, [null, 'a'], [undefined]],
   [{ $regex: '^#W\\d+$' }, ['#W1'], ['W1', '#W', 1, undefined]],
@@ -32,8 +32,8 @@ const CASES: [Json, (Json | undefined)[], (Json | undefined)[]][] = [
   [{ $contains: ['a', { $regex: '^b' }] }, [['bb', 'x', 'a']], [['a'], 'ab', undefined]],
   [
     { list: [{ id: { $any: true } }] },
-    [{ list: [{ id: 7 }] }, { list: [{}] }],
-    [{ list: [] }, { list: [{ id: 7, x: 1 }] }],
+    [{ list: [{ id: 7 }] }],
+    [{ list: [] }, { list: [{}] }, { list: [{ id: 7, x: 1 }] }],
   ],
 ];
 
