@@ -61,7 +61,13 @@ export class RehearsalDebugSession extends InspectingDebugSession {
       const live = await this.host.open(args);
       const lines = await this.host.lines(live.environmentFile);
       const { transcript } = this.host;
-      this.breakpoints = new Breakpoints(live, lines, () => transcript.document(live), transcript.path(live));
+      this.breakpoints = new Breakpoints(
+        live,
+        lines,
+        () => transcript.document(live),
+        transcript.path(live),
+        !args.noDebug,
+      );
       this.inspector = new Inspector(live, lines, this.host);
       this.live = live;
       live.on('run', this.onRun);

@@ -29,6 +29,8 @@ export class Breakpoints {
     private readonly lines: EnvironmentLines,
     private readonly document: () => TranscriptDocument,
     private readonly transcriptPath: string,
+    /** Without debugging nothing stops the run. */
+    private readonly isEnabled: boolean,
   ) {}
 
   /** Whether the session is to stop at the start of this task. */
@@ -114,6 +116,7 @@ export class Breakpoints {
   }
 
   private update(): void {
+    if (!this.isEnabled) return;
     this.live.watch = watchOf({
       tools: new Set([...this.tools, ...this.toolsOfLines]),
       filters: this.exceptions,

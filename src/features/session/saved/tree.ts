@@ -39,11 +39,13 @@ export function savedSessions(): SessionNode[] {
   ];
 }
 
-/** `shop · reward 0.50 · 3 branches · 29 Nov, 15:40`. */
+/** `reward 0.50 · 3 branches · 15:40 · shop`; the date where it was not today. */
 export function describeSession({ environment, reward, done, branches, changed }: SessionSummary): string {
   const end = !done ? 'not finished' : reward === null ? 'not scored' : `reward ${reward.toFixed(2)}`;
-  const when = new Date(changed).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  return [environment, end, ...(branches > 1 ? [`${branches} branches`] : []), when].join(' · ');
+  const when = new Date(changed);
+  const isToday = when.toDateString() === new Date().toDateString();
+  const time = isToday ? when.toLocaleTimeString(undefined, { timeStyle: 'short' }) : when.toLocaleDateString();
+  return [end, ...(branches > 1 ? [`${branches} branches`] : []), time, environment].join(' · ');
 }
 
 function sessionItem(summary: SessionSummary): vscode.TreeItem {
@@ -52,6 +54,7 @@ function sessionItem(summary: SessionSummary): vscode.TreeItem {
   item.tooltip = [
     `${summary.task} in ${summary.environment}`,
     `Model: ${summary.model}`,
+    `Changed: ${new Date(summary.changed).toLocaleString()}`,
     `${summary.tokens} tokens, ${summary.branches === 1 ? '1 branch' : `${summary.branches} branches`}`,
     summary.path,
   ].join('\n');
