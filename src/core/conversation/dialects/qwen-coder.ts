@@ -48,7 +48,8 @@ function functionEnd(text: string, from: number): { bodyEnd: number; end: number
     const tail = /^\s*<\/tool_call>/.exec(rest);
     const body = text.slice(from, at).trimEnd();
     const complete = !body.trim() || body.endsWith('</parameter>');
-    if (complete && (tail || /^\s*(<tool_call>|<function=|$)/.test(rest))) {
+    const blockFollows = /^\s*<\/tool_call>\s*<tool_call>\s*<function=/.test(rest);
+    if (blockFollows || (complete && (tail || /^\s*(<tool_call>|<function=|$)/.test(rest)))) {
       return { bodyEnd: at, end: at + '</function>'.length + (tail?.[0].length ?? 0) };
     }
   }

@@ -220,6 +220,11 @@ describe("parsing Qwen-Coder's XML", () => {
     const [first, second] = items(read(text));
     assert.match(String(first), /<function=name> missing/);
     assert.deepEqual(second, ['f', { n: 1 }]);
+    const open = '<tool_call>\n<function=f>\n<parameter=n>\n1\n</function>\n</tool_call>';
+    assert.deepEqual(items(read(`${open}\n${call({ n: '1' })}`)), [
+      'parameter n is not closed',
+      ['f', { n: 1 }],
+    ]);
     assert.match(String(items(read('<tool_call>\n<function=f>\n<parameter=n>\n1', true))), /cut off/);
     assert.match(
       String(items(read('<tool_call>\n<function=f>\n<parameter=n>\n1\n</function>\n</tool_call>'))),

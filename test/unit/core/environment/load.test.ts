@@ -322,3 +322,15 @@ describe('the examples', () => {
     });
   }
 });
+
+describe('docs/environment.md', () => {
+  it('shows an environment that loads without a diagnostic', async () => {
+    const page = fs.readFileSync(
+      path.resolve(import.meta.dirname, '../../../../docs/environment.md'),
+      'utf8',
+    );
+    const { environment, diagnostics } = await load(/```jsonc\n([\s\S]*?)```/.exec(page)![1]!);
+    assert.deepEqual(diagnostics, []);
+    assert.equal(environment!.tools.length, 2);
+  });
+});
