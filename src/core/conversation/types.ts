@@ -36,4 +36,6 @@ export interface ActParse {
   notes: string[];
 }
 
-export type ResultParse = { ok: true; value: Json; text: string } | { ok: false; reason: string; raw: string };
+export type ResultParse =
+  | { ok: true; value: Json; text: string }
+  | { ok: false; reason: string; raw: string };
