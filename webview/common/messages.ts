@@ -3,7 +3,7 @@
  * ends. Validators are generated at build (`scripts/generate.ts`), since a webview's CSP forbids `new Function`.
  */
 import { type Static, Type as T } from '@sinclair/typebox';
-import { EndView, SessionView, TokenView, TurnView, BranchView } from '../../src/core/rehearsal/view.types';
+import { BranchView, EndView, SessionView, TokenView, TurnView } from '../../src/core/rehearsal/view.types';
 
 /** What the head of the panel shows, and which buttons work. */
 export const Head = T.Object({

@@ -1,7 +1,7 @@
 /** What a screen reader hears by itself: stops and ends of outputs, never the stream of tokens. */
 import type { EndView, TurnView } from '../../src/core/rehearsal/view.types';
-import type { Head } from '../common/messages';
 import { el } from '../common/dom';
+import type { Head } from '../common/messages';
 import type { OutputElement } from './output';
 import { nameOf, printable, spoken } from './text';
 
@@ -47,7 +47,11 @@ export class Announcer {
   }
 }
 
-function stopText(head: Head, here: { output: OutputElement; place: number } | null, end: EndView | null): string {
+function stopText(
+  head: Head,
+  here: { output: OutputElement; place: number } | null,
+  end: EndView | null,
+): string {
   if (head.status === 'ended' && end) return `${head.reason}, ${end.success ? 'success' : 'no success'}.`;
   if (!here) return `${head.reason}.`;
   const { output, place } = here;

@@ -1,6 +1,6 @@
 /** The branches of the session as a tree: where each leaves, and how it ends. */
 import type { BranchView } from '../../src/core/rehearsal/view.types';
-import { el, fill, icon } from '../common/dom';
+import { type Child, el, fill, icon } from '../common/dom';
 import { count, reward } from './format';
 import { boxText, spoken } from './text';
 
@@ -42,11 +42,13 @@ export class Branches {
       'div',
       'line',
       el(isToken ? 'code' : 'span', 'name', isToken ? boxText(label) : label),
-      branch.instead !== null && isToken && el('span', 'mute', 'for ', el('code', {}, boxText(branch.instead))),
       el('span', 'grow'),
       endMark(branch),
     );
-    const marker = el('span', { class: `mark ${role ?? 'main'}${shown ? ' shown' : ''}`, 'aria-hidden': 'true' });
+    const marker = el('span', {
+      class: `mark ${role ?? 'main'}${shown ? ' shown' : ''}`,
+      'aria-hidden': 'true',
+    });
     const row = el(
       'li',
       {
@@ -57,11 +59,15 @@ export class Branches {
         'aria-label': nameOf(branch),
         'data-tip': tip,
         tabindex: shown ? 0 : -1,
-        title: shown ? 'The branch shown' : done ? 'Show this branch, at its end' : 'Show this branch, where it was left',
+        title: shown
+          ? 'The branch shown'
+          : done
+            ? 'Show this branch, at its end'
+            : 'Show this branch, where it was left',
       },
       ...rails,
       marker,
-      el('div', 'what', title, el('div', 'place', placeOf(branch))),
+      el('div', 'what', title, el('div', 'place', ...placeOf(branch))),
     );
     row.style.setProperty('--level', String(level - 1));
     return row;
@@ -118,13 +124,15 @@ function railIn(column: number, look: string): HTMLElement {
   return rail;
 }
 
-function placeOf({ turn, role, token, from, shown, tokens }: BranchView): string {
-  const parts: string[] = [];
-  if (from === null) parts.push(count(tokens, 'token'));
-  else parts.push(`turn ${turn}`, role === 'rehearse' ? 'REHEARSE' : 'ACT');
+/** "for #, turn 3, token 12". Whose output it is, the mark in front says. */
+function placeOf({ turn, token, from, instead, shown, tokens }: BranchView): Child[] {
+  const parts = from === null ? [count(tokens, 'token')] : [`turn ${turn}`];
   if (token !== null) parts.push(`token ${token}`);
   if (shown) parts.push('shown');
-  return parts.join(', ');
+  const text = parts.join(', ');
+  return instead === null || token === null
+    ? [text]
+    : ['for ', el('code', {}, boxText(instead)), `, ${text}`];
 }
 
 /** "without hash, reward 0.20, forks at turn 3, token 12". */

@@ -45,7 +45,8 @@ export class CallElement {
     this.given.classList.toggle('ahead', ahead);
     this.given.classList.toggle('here', node === cursor && !inRehearsal);
     this.rehearsal?.foot.classList.toggle('ahead', ahead);
-    if (this.again) setEnabled(this.again, !busy, busy ? 'Pause first' : 'Sample this response again; this one is kept');
+    if (this.again)
+      setEnabled(this.again, !busy, busy ? 'Pause first' : 'Sample this response again; this one is kept');
   }
 
   private updateRehearsal({ rehearsal, index }: CallView): void {
@@ -79,18 +80,32 @@ export class CallElement {
       name: `Rehearse again, turn ${this.turn}`,
       onClick: () => this.actions.again(rehearsal.node),
     });
-    fill(this.rehearsal!.foot, badge, summary(observation), el('span', 'grow'), this.again);
+    // The tokens above are the result; only an error is worth saying twice.
+    const outcome = observation.outcome === 'error' ? summary(observation) : el('span', 'mute', 'result');
+    fill(this.rehearsal!.foot, badge, outcome, el('span', 'grow'), this.again);
   }
 }
 
 /** The one line of an observation; errors with an icon and, in `summary`, the word. */
 export function summary({ outcome, summary: text }: ObservationView): HTMLElement {
-  return el('span', `summary ${outcome}`, outcome === 'error' && icon('error'), el('span', {}, printable(text)));
+  return el(
+    'span',
+    `summary ${outcome}`,
+    outcome === 'error' && icon('error'),
+    el('span', {}, printable(text)),
+  );
 }
 
 /** An observation that nobody wrote token by token: its line, and all of it where the line leaves something out. */
 function givenText(observation: ObservationView): HTMLElement[] {
   const line = summary(observation);
   if (observation.text === observation.summary) return [line];
-  return [line, el('pre', { class: 'json', tabindex: 0, 'aria-label': 'The whole observation' }, printable(observation.text))];
+  return [
+    line,
+    el(
+      'pre',
+      { class: 'json', tabindex: 0, 'aria-label': 'The whole observation' },
+      printable(observation.text),
+    ),
+  ];
 }

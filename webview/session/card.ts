@@ -42,10 +42,19 @@ export class Card {
     kind: 'stop' | 'float',
     private readonly actions: CardActions,
   ) {
-    this.go = button({ label: 'Go to this token', icon: 'debug-step-back', look: 'quiet', onClick: () => this.goHere() });
+    this.go = button({
+      label: 'Go to this token',
+      icon: 'debug-step-back',
+      look: 'quiet',
+      onClick: () => this.goHere(),
+    });
     for (const name of ['', 'token', '', 'prob.', 'log-prob.', '']) this.heading.append(el('span', {}, name));
     const facts = el('div', 'facts', this.facts, this.hint, this.go);
-    this.element = el('div', { class: `card ${kind}`, role: 'group', hidden: true }, el('div', 'alts', this.heading, this.list), facts);
+    this.element = el(
+      'div',
+      { class: `card ${kind}`, role: 'group', hidden: true },
+      el('div', 'inside', el('div', 'alts', this.heading, this.list), facts),
+    );
     this.element.addEventListener('click', (event) => this.clicked(event));
     this.element.addEventListener('keydown', (event) => this.pressed(event));
   }
@@ -85,13 +94,17 @@ export class Card {
     const { forks, busy } = this.subject!;
     const fork = forks.get(row.id);
     const status = own
-      ? el('span', 'status own', icon('check'), token.origin === 'sampled' ? 'sampled' : token.origin)
+      ? el('span', 'status own', icon('check'), el('span', 'word', token.origin))
       : fork !== undefined
-        ? el('span', 'status fork', icon('git-branch'), el('span', {}, 'branch'))
+        ? el('span', 'status fork', icon('git-branch'), el('span', 'word', 'branch'))
         : el('span', 'status');
     const bar = el('span', { class: 'bar', 'aria-hidden': 'true' }, el('i'));
     (bar.firstChild as HTMLElement).style.width = `${Math.exp(row.logprob) * 100}%`;
-    const name = [spoken(row.text), percent(row.logprob), own ? status.textContent : fork !== undefined && 'has a branch'];
+    const name = [
+      spoken(row.text),
+      percent(row.logprob),
+      own ? status.textContent : fork !== undefined && 'has a branch',
+    ];
     return el(
       'li',
       {
@@ -102,7 +115,13 @@ export class Card {
         'aria-selected': String(own),
         'aria-disabled': busy ? 'true' : undefined,
         'aria-label': name.filter(Boolean).join(', '),
-        title: own ? undefined : busy ? 'Pause first' : fork !== undefined ? 'Show this branch' : 'Fork here with this token',
+        title: own
+          ? undefined
+          : busy
+            ? 'Pause first'
+            : fork !== undefined
+              ? 'Show this branch'
+              : 'Fork here with this token',
       },
       el('span', 'rank', row.rank === null ? '' : String(row.rank)),
       el('code', { class: 'box', title: boxText(row.text) }, boxText(row.text)),
@@ -121,7 +140,11 @@ export class Card {
     if (this.rows.length > 0) facts.push(['All others', othersOf(this.rows)]);
     fill(this.facts, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
     const { rows } = this;
-    this.hint.textContent = busy ? 'Pause to choose another' : rows.length > 0 ? 'Up, Down to move; Enter forks here' : '';
+    this.hint.textContent = busy
+      ? 'Pause to choose another'
+      : rows.length > 0
+        ? 'Up, Down to move; Enter forks here'
+        : '';
     this.go.hidden = place === output.here || busy;
   }
 

@@ -2,8 +2,9 @@
  * Token spans in chunks that the browser skips while they are off screen (`content-visibility`). Tokens are only
  * ever appended, or cut off at the end; a span that stands is never touched again.
  */
-import { el } from '../common/dom';
+
 import type { TokenView } from '../../src/core/rehearsal/view.types';
+import { el } from '../common/dom';
 import { entropyLevel, probabilityLevel } from './heat';
 import { flowText, kindOf } from './text';
 
@@ -33,7 +34,8 @@ export class Chunks {
     this.openChunk(endsLine);
     if (before && this.chunk!.lastChild) {
       if (endsLine) this.chunk!.append(document.createElement('br'));
-      else if (!/\s$/.test(before.text) && !/^\s/.test(token.text)) this.chunk!.append(document.createElement('wbr'));
+      else if (!/\s$/.test(before.text) && !/^\s/.test(token.text))
+        this.chunk!.append(document.createElement('wbr'));
     }
     const span = template.cloneNode() as HTMLElement;
     span.className = classOf(token, ahead);
@@ -50,12 +52,13 @@ export class Chunks {
     if (length >= this.spans.length) return;
     this.spans.length = this.tokens.length = length;
     let kept = 0;
-    const whole = this.sizes.findIndex((size) => (kept += size) >= length);
-    this.sizes.length = length === 0 ? 0 : whole + 1;
+    let chunks = 0;
+    while (kept < length) kept += this.sizes[chunks++]!;
+    this.sizes.length = chunks;
     while (this.list.children.length > this.sizes.length) this.list.lastChild!.remove();
     this.chunk = (this.list.lastElementChild as HTMLElement | null) ?? null;
     if (!this.chunk) return;
-    this.sizes[whole]! -= kept - length;
+    this.sizes[chunks - 1]! -= kept - length;
     this.chunk.classList.remove('full');
     while (this.chunk.lastChild !== this.spans[length - 1]) this.chunk.lastChild!.remove();
   }

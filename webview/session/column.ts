@@ -17,6 +17,9 @@ export interface ColumnActions {
 /** Pixels from the lower edge within which a person still counts as reading along. */
 const NEAR = 80;
 
+/** How long the card of the last stop stays while a step runs, in milliseconds. */
+const LINGER_MS = 250;
+
 export class Column {
   readonly element = el('section', { class: 'turns', 'aria-label': 'Turns', tabindex: -1 });
   readonly turns: TurnElement[] = [];
@@ -28,6 +31,9 @@ export class Column {
   private cursor = 0;
   private busy = false;
   private following = true;
+  /** The focus was in the column before the last change. */
+  private focused = false;
+  private hiding: number | undefined;
   private readonly follow = oncePerFrame(() => this.scrollToCursor());
 
   constructor(
@@ -37,8 +43,8 @@ export class Column {
   ) {
     this.element.append(el('div', 'user first', el('span', 'label', 'User'), this.user));
     const cards: CardActions = {
-      choose: (node, id) => this.actions.choose(node, id),
-      goto: (node) => this.actions.goto(node),
+      choose: (node, id) => this.leaveFor(() => this.actions.choose(node, id)),
+      goto: (node) => this.leaveFor(() => this.actions.goto(node)),
       leave: (subject) => this.leaveCard(subject),
     };
     this.stopCard = new StopCard(cards);
@@ -58,11 +64,13 @@ export class Column {
 
   /** Brings the column to these turns; spans of tokens that stay are not touched. */
   update(turns: readonly TurnView[]): void {
+    this.noteFocus();
     while (this.turns.length > turns.length) this.turns.pop()!.element.remove();
     for (const turn of turns) this.updateTurn(turn);
   }
 
   updateTurn(view: TurnView): void {
+    this.noteFocus();
     let turn = this.turns[view.index - 1];
     if (!turn) {
       turn = new TurnElement(view.index, {
@@ -79,6 +87,7 @@ export class Column {
     const element = this.turns[turn - 1];
     const output = call === null ? element?.act : element?.calls[call]?.rehearsal;
     output?.append(tokens);
+    this.stopCard.settle();
   }
 
   setCursor(cursor: number, busy: boolean): void {
@@ -92,6 +101,8 @@ export class Column {
       turn.setOpen(this.choices.get(turn.index) ?? (turn.index === current || turn.index === current - 1));
     }
     this.showStop();
+    this.float.refresh();
+    this.keepFocus();
     if (this.following) this.follow();
   }
 
@@ -128,9 +139,9 @@ export class Column {
 
   /** Moves the focus into the card of a token, in the flow or floating. */
   openCard(output: OutputElement, place: number): void {
-    if (this.stopCard.shows({ output, place })) return this.stopCard.card.focus();
-    this.float.pin(output.spans[place]!);
-    this.float.card.focus();
+    const inFlow = this.stopCard.shows({ output, place });
+    if (!inFlow) this.float.pin(output.spans[place]!);
+    (inFlow ? this.stopCard.card : this.float.card).focus();
   }
 
   private get currentTurn(): number {
@@ -141,8 +152,28 @@ export class Column {
   private showStop(): void {
     const { here } = this;
     const shown = here && this.turns[here.output.turn - 1]!.opened;
-    if (!here || !shown || this.busy) this.stopCard.hide();
-    else this.stopCard.show(this.subjectOf(here.output, here.place));
+    if (this.busy) {
+      // A step of one token is over before anybody could have seen the card go.
+      this.stopCard.freeze();
+      this.hiding ??= window.setTimeout(() => this.stopCard.hide(), LINGER_MS);
+      return;
+    }
+    clearTimeout(this.hiding);
+    this.hiding = undefined;
+    if (here && shown) this.stopCard.show(this.subjectOf(here.output, here.place));
+    else this.stopCard.hide();
+  }
+
+  private noteFocus(): void {
+    this.focused ||= this.element.contains(document.activeElement);
+  }
+
+  /** A token that had the focus may have been replaced by a fork: the focus goes to where the session stands. */
+  private keepFocus(): void {
+    if (this.busy || !this.focused) return;
+    this.focused = false;
+    const { here } = this;
+    if (here && document.activeElement === document.body) this.focusToken(here.output, here.place);
   }
 
   private subjectOf(output: OutputElement, place: number): Subject {
@@ -156,6 +187,13 @@ export class Column {
 
   private floatSubject(output: OutputElement, place: number): Subject | null {
     return this.stopCard.shows({ output, place }) ? null : this.subjectOf(output, place);
+  }
+
+  /** Closes the floating card for an answer that moves the session; the focus follows when it is there. */
+  private leaveFor(act: () => void): void {
+    this.noteFocus();
+    this.float.hide(true);
+    act();
   }
 
   private leaveCard({ output, place }: Subject): void {
@@ -190,7 +228,8 @@ export class Column {
   private scrollToCursor(): void {
     const { here } = this;
     const turn = this.turns[this.currentTurn - 1];
-    const target = here?.output.spans[here.place] ?? turn?.element.querySelector('.given.here') ?? turn?.element;
+    const target =
+      here?.output.spans[here.place] ?? turn?.element.querySelector('.given.here') ?? turn?.element;
     if (!target) return;
     const lower = this.stopCard.card.visible ? this.stopCard.card.element : target;
     const view = this.scroller().getBoundingClientRect();

@@ -50,27 +50,36 @@ export class FloatingCard {
     this.card.hide();
   }
 
+  /** After a change: the token may be gone, or a step may have begun or ended. */
+  refresh(): void {
+    if (!this.anchor) return;
+    if (this.anchor.isConnected) this.showAt(this.anchor);
+    else this.hide(true);
+  }
+
   private over(target: Element): void {
     if (this.pinned) return;
-    if (this.card.element.contains(target)) return clearTimeout(this.timer);
     const span = target.closest<HTMLElement>('.t');
-    if (span && span !== this.anchor) this.later(SHOW_MS, () => this.showAt(span));
-    else if (!span) this.later(HIDE_MS, () => this.hide());
+    if (this.card.element.contains(target) || (span && span === this.anchor)) clearTimeout(this.timer);
+    else if (span) this.later(SHOW_MS, () => this.showAt(span));
+    else this.later(HIDE_MS, () => this.hide());
   }
 
   private focused(target: Element): void {
     if (this.card.element.contains(target)) return;
     const span = target.closest<HTMLElement>('.t');
-    if (!span || !span.matches(':focus-visible')) return this.hide(true);
     this.hide(true);
-    this.showAt(span);
+    if (span?.matches(':focus-visible')) this.showAt(span);
   }
 
   private showAt(span: HTMLElement): void {
     const output = OutputElement.of(span);
     const subject = output && span.isConnected ? this.host.subject(output, output.placeOf(span)) : null;
     this.anchor?.classList.remove('looked');
-    if (!subject) return this.hide(true);
+    if (!subject) {
+      this.hide(true);
+      return;
+    }
     this.anchor = span;
     span.classList.add('looked');
     this.card.show(subject);

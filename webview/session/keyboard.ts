@@ -14,8 +14,9 @@ export function tokenKey(event: KeyboardEvent, host: KeyboardHost): boolean {
   if (event.altKey || event.metaKey) return false;
   if (!event.ctrlKey && !event.shiftKey) {
     const letter = event.key.toLowerCase();
-    if (letter === 'b') return host.focusBranches(), true;
-    if (letter === 'h') return host.nextHeat(), true;
+    if (letter === 'b') host.focusBranches();
+    if (letter === 'h') host.nextHeat();
+    if (letter === 'b' || letter === 'h') return true;
   }
   const span = event.target as HTMLElement;
   const turn = turnOf(span, host.column);

@@ -12,7 +12,10 @@ registerToolkit();
 const host = connect<ToSession, FromSession>(
   isToSession,
   (message) => panel.receive(message),
-  (reason) => panel.fail(`A message of the extension was not understood (${reason}). Close this panel and open the session again; nothing is lost.`),
+  (reason) =>
+    panel.fail(
+      `A message of the extension was not understood (${reason}). Close this panel and open the session again; nothing is lost.`,
+    ),
 );
 const saved = host.getState() as { heat?: unknown } | undefined;
 const panel = new Panel({

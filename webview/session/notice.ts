@@ -9,7 +9,7 @@ export interface Notice {
 
 /** The error bar. It is an alert, said once; the same error again does not say it again. */
 export class ErrorBar {
-  readonly element = el('div', { class: 'error', role: 'alert', hidden: true });
+  readonly element = el('div', { class: 'errorbar', role: 'alert', hidden: true });
   private shown = '';
 
   show(notice: Notice | null): void {
@@ -17,8 +17,10 @@ export class ErrorBar {
     if (key === this.shown) return;
     this.shown = key;
     this.element.hidden = notice === null;
-    if (!notice) return fill(this.element);
-    fill(this.element, icon('error'), el('span', 'message', notice.message), notice.action && actionButton(notice.action));
+    fill(this.element);
+    if (!notice) return;
+    this.element.append(icon('error'), el('span', 'message', notice.message));
+    if (notice.action) this.element.append(actionButton(notice.action));
   }
 }
 

@@ -149,7 +149,8 @@ export class OutputElement {
     setAttribute(this.list, 'aria-label', label);
     const ahead = total - this.behind;
     this.note.hidden = ahead === 0 || this.behind === 0;
-    if (!this.note.hidden) setText(this.note, `dotted: ${count(ahead, 'stored token')}, replayed as you step`);
+    if (!this.note.hidden)
+      setText(this.note, `dotted: ${count(ahead, 'stored token')}, replayed as you step`);
   }
 }
 

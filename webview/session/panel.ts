@@ -7,7 +7,7 @@ import { Checks } from './checks';
 import { Column } from './column';
 import { type Heat, nextHeat } from './heat';
 import { tokenKey } from './keyboard';
-import { emptyState, ErrorBar } from './notice';
+import { ErrorBar, emptyState } from './notice';
 import { Side } from './side';
 import { Steps } from './steps';
 import { Strip } from './strip';
@@ -60,7 +60,13 @@ export class Panel {
     this.empty = emptyState({ message: 'Nothing has been sampled yet.', action: first });
     this.column.element.append(this.empty);
     this.body = el('div', 'columns', this.column.element, this.checks.element, this.side.element);
-    this.element.append(this.strip.element, this.steps.element, this.error.element, this.body, this.announcer.element);
+    this.element.append(
+      this.strip.element,
+      this.steps.element,
+      this.error.element,
+      this.body,
+      this.announcer.element,
+    );
     this.setHeat(this.heat);
     document.addEventListener('keydown', (event) => this.pressed(event));
   }
@@ -114,11 +120,15 @@ export class Panel {
   private showRest(branches: readonly BranchView[]): void {
     this.empty.hidden = this.turns.length > 0;
     this.side.update(branches, this.turns);
-    this.checks.update(this.end, branches.find(({ shown }) => shown));
+    this.checks.update(
+      this.end,
+      branches.find(({ shown }) => shown),
+    );
   }
 
   private showHead(head: Head): void {
     this.column.setCursor(head.cursor, head.status === 'running');
+    this.checks.setAtEnd(head.status === 'ended');
     this.strip.update(head);
     this.steps.update(head);
     const { error } = head;
@@ -126,7 +136,11 @@ export class Panel {
       title: error.action.title,
       run: () => this.options.post({ type: 'action', id: error.action!.id }),
     };
-    this.error.show(head.status === 'failed' && error ? { message: printable(error.message), ...(action && { action }) } : null);
+    this.error.show(
+      head.status === 'failed' && error
+        ? { message: printable(error.message), ...(action && { action }) }
+        : null,
+    );
     this.announcer.head(head, this.column.here, this.end);
   }
 

@@ -4,7 +4,7 @@ import { el, fill } from '../common/dom';
 import { choice, divider, setChoice } from '../common/toolkit';
 import { Branches } from './branches';
 import { HEATS, type Heat } from './heat';
-import { type Source, SOURCES, sourceBadge } from './sources';
+import { SOURCES, type Source, sourceBadge } from './sources';
 
 export interface SideActions {
   goto(tip: number): void;
@@ -17,7 +17,10 @@ export class Side {
   readonly element: HTMLElement;
   readonly branches: Branches;
   private readonly counts = el('ul', 'counts');
-  private readonly legend = el('ul', { class: 'legend', 'aria-label': 'Heat of tokens, from likely to unlikely' });
+  private readonly legend = el('ul', {
+    class: 'legend',
+    'aria-label': 'Heat of tokens, from likely to unlikely',
+  });
   private readonly choice: HTMLElement;
 
   constructor(actions: SideActions, heat: Heat) {
@@ -41,7 +44,10 @@ export class Side {
     const counts = countSources(turns);
     // What this build cannot produce is listed only where a saved session holds it.
     const listed = SOURCES.filter((source, i) => i < 3 || counts[source] > 0);
-    fill(this.counts, ...listed.map((source) => el('li', {}, sourceBadge(source), el('span', 'num', String(counts[source])))));
+    fill(
+      this.counts,
+      ...listed.map((source) => el('li', {}, sourceBadge(source), el('span', 'num', String(counts[source])))),
+    );
   }
 
   setHeat(heat: Heat): void {
@@ -49,13 +55,19 @@ export class Side {
     const { levels } = HEATS.find(({ value }) => value === heat)!;
     const key = heat === 'probability' ? 'p' : 'e';
     const item = (label: string, i: number) =>
-      el('li', {}, el('span', { class: `t ${key}${i}`, 'aria-hidden': 'true' }, 'tok'), el('span', 'bound', label));
+      el(
+        'li',
+        {},
+        el('span', { class: `t ${key}${i}`, 'aria-hidden': 'true' }, 'tok'),
+        el('span', 'bound', label),
+      );
     fill(this.legend, ...levels.map(item));
   }
 }
 
 function countSources(turns: readonly TurnView[]): Record<Source, number> {
   const counts = { gate: 0, recorded: 0, rehearsed: 0, real: 0, edited: 0 };
-  for (const turn of turns) for (const { observation } of turn.calls) if (observation) counts[observation.source]++;
+  for (const turn of turns)
+    for (const { observation } of turn.calls) if (observation) counts[observation.source]++;
   return counts;
 }

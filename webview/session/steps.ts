@@ -1,6 +1,7 @@
 /** The step buttons, their keys, and what the session is doing. */
-import type { FromSession, Head } from '../common/messages';
+
 import { el, setText } from '../common/dom';
+import type { FromSession, Head } from '../common/messages';
 import { button, setEnabled } from '../common/toolkit';
 
 type Step = Extract<FromSession, { type: 'step' }>['step'];
@@ -18,17 +19,76 @@ interface StepButton {
 
 // The keys are the debugger's own; Back and Restart have none there that a browser leaves free.
 const STEPS: readonly (StepButton | null)[] = [
-  { step: 'token', label: 'Token', icon: 'debug-step-into', key: 'F11', press: 'F11', title: 'Step one token' },
-  { step: 'output', label: 'Output', icon: 'debug-step-over', key: 'F10', press: 'F10', title: 'Step one output' },
-  { step: 'turn', label: 'Turn', icon: 'debug-step-out', key: '⇧F11', press: 'Shift+F11', title: 'Step one turn' },
+  {
+    step: 'token',
+    label: 'Token',
+    icon: 'debug-step-into',
+    key: 'F11',
+    press: 'F11',
+    title: 'Step one token',
+  },
+  {
+    step: 'output',
+    label: 'Output',
+    icon: 'debug-step-over',
+    key: 'F10',
+    press: 'F10',
+    title: 'Step one output',
+  },
+  {
+    step: 'turn',
+    label: 'Turn',
+    icon: 'debug-step-out',
+    key: '⇧F11',
+    press: 'Shift+F11',
+    title: 'Step one turn',
+  },
   null,
-  { step: 'continue', label: 'Continue', icon: 'debug-continue', key: 'F5', press: 'F5', title: 'To the next breakpoint, or the end' },
-  { step: 'pause', label: 'Pause', icon: 'debug-pause', key: 'F6', press: 'F6', title: 'Stop between two tokens' },
+  {
+    step: 'continue',
+    label: 'Continue',
+    icon: 'debug-continue',
+    key: 'F5',
+    press: 'F5',
+    title: 'To the next breakpoint, or the end',
+  },
+  {
+    step: 'pause',
+    label: 'Pause',
+    icon: 'debug-pause',
+    key: 'F6',
+    press: 'F6',
+    title: 'Stop between two tokens',
+  },
   null,
-  { step: 'back', label: 'Back', icon: 'debug-step-back', key: 'Alt F11', press: 'Alt+F11', title: 'Undo the last step' },
-  { step: 'restart', label: 'Restart', icon: 'debug-restart', key: '⇧Alt F11', press: 'Shift+Alt+F11', title: 'The task again from its first token; this branch is kept' },
-  { step: 'stop', label: 'Stop', icon: 'debug-stop', key: '⇧F5', press: 'Shift+F5', title: 'End the debug session; what was sampled is kept' },
+  {
+    step: 'back',
+    label: 'Back',
+    icon: 'debug-step-back',
+    key: 'Alt F11',
+    press: 'Alt+F11',
+    title: 'Undo the last step',
+  },
+  {
+    step: 'restart',
+    label: 'Restart',
+    icon: 'debug-restart',
+    key: '⇧Alt F11',
+    press: 'Shift+Alt+F11',
+    title: 'The task again from its first token; this branch is kept',
+  },
+  {
+    step: 'stop',
+    label: 'Stop',
+    icon: 'debug-stop',
+    key: '⇧F5',
+    press: 'Shift+F5',
+    title: 'End the debug session; what was sampled is kept',
+  },
 ];
+
+/** Steps whose keys are shown only where there is room to spare. */
+const MINOR: ReadonlySet<Step> = new Set(['back', 'restart', 'stop']);
 
 /** Why a step cannot be taken now, or null where it can. */
 export function refusal(step: Step, head: Head): string | null {
@@ -67,7 +127,11 @@ export class Steps {
     for (const step of STEPS) {
       if (!step) continue;
       const why = refusal(step.step, head);
-      setEnabled(this.buttons.get(step.step)!, why === null, `${step.title} (${step.key})${why ? `. ${why}` : ''}`);
+      setEnabled(
+        this.buttons.get(step.step)!,
+        why === null,
+        `${step.title} (${step.key})${why ? `. ${why}` : ''}`,
+      );
     }
     this.status.classList.toggle('running', head.status === 'running');
     setText(this.reason, head.reason);
@@ -92,6 +156,7 @@ export class Steps {
     const look = step === 'token' ? 'primary' : 'secondary';
     const element = button({ label, icon, key, look, onClick: () => this.take(step) });
     element.dataset.step = step;
+    element.classList.toggle('minor', MINOR.has(step));
     element.setAttribute('aria-label', `${label}, ${title}`);
     setEnabled(element, false, title);
     this.buttons.set(step, element);
@@ -100,5 +165,7 @@ export class Steps {
 }
 
 function keyOf({ key, altKey, shiftKey, ctrlKey, metaKey }: KeyboardEvent): string {
-  return [ctrlKey && 'Ctrl', metaKey && 'Meta', shiftKey && 'Shift', altKey && 'Alt', key].filter(Boolean).join('+');
+  return [ctrlKey && 'Ctrl', metaKey && 'Meta', shiftKey && 'Shift', altKey && 'Alt', key]
+    .filter(Boolean)
+    .join('+');
 }

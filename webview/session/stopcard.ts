@@ -9,6 +9,8 @@ export class StopCard {
   readonly card: Card;
   private readonly gap = el('div', { class: 'gap', 'aria-hidden': 'true' });
   private readonly watch: ResizeObserver;
+  /** Nothing stands behind the gap. */
+  private last = false;
 
   constructor(actions: CardActions) {
     this.card = new Card('stop', actions);
@@ -34,6 +36,17 @@ export class StopCard {
     this.gap.remove();
   }
 
+  /** Tokens were appended: while they come, the gap stays behind them without asking for a layout. */
+  settle(): void {
+    const span = this.card.subject?.output.spans.at(-1);
+    if (span && this.last && this.gap.isConnected) span.after(this.gap);
+  }
+
+  /** A step began: what is shown cannot be chosen any more, though it is shown a moment longer. */
+  freeze(): void {
+    if (this.card.subject) this.card.subject.busy = true;
+  }
+
   /** Whether it shows the alternatives of this token. */
   shows({ output, place }: Pick<Subject, 'output' | 'place'>): boolean {
     const { subject, visible } = this.card;
@@ -51,8 +64,10 @@ export class StopCard {
     const rects = span.getClientRects();
     const line = rects[rects.length - 1] ?? span.getBoundingClientRect();
     let last = place;
-    while (sameChunk(span, spans[last + 1]) && spans[last + 1]!.getClientRects()[0]!.top < line.bottom - 4) last++;
+    while (sameChunk(span, spans[last + 1]) && spans[last + 1]!.getClientRects()[0]!.top < line.bottom - 4)
+      last++;
     if (this.gap.previousSibling !== spans[last]) spans[last]!.after(this.gap);
+    this.last = last === spans.length - 1;
     const box = output.content.getBoundingClientRect();
     const height = `${element.offsetHeight}px`;
     if (this.gap.style.height !== height) this.gap.style.height = height;

@@ -1,7 +1,7 @@
 /** The head strip: what is rehearsed, on which model, and what it has cost so far. */
 import type { SessionView } from '../../src/core/rehearsal/view.types';
-import type { Head } from '../common/messages';
 import { el, icon, setText } from '../common/dom';
+import type { Head } from '../common/messages';
 import { tag } from '../common/toolkit';
 import { duration, whole } from './format';
 import { printable } from './text';
@@ -29,7 +29,10 @@ export class Strip {
   setSession(view: SessionView): void {
     const { environment, task, model, tier, contextLength } = view;
     this.contextLength = contextLength;
-    for (const [name, text] of [['Environment', environment], ['Task', task]] as const) {
+    for (const [name, text] of [
+      ['Environment', environment],
+      ['Task', task],
+    ] as const) {
       setText(this.values.get(name)!, printable(text));
       this.values.get(name)!.title = printable(text);
     }

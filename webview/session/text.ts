@@ -48,7 +48,8 @@ const SPOKEN: Record<string, string> = {
 /** A token as it is said. Screen readers skip punctuation, so what has no letter is spelled out. */
 export function spoken(text: string): string {
   if (text === '') return 'empty';
-  if (TAG.test(text)) return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|]+/g, ' ').trim()} tag`;
+  if (TAG.test(text))
+    return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|]+/g, ' ').trim()} tag`;
   if (/[\p{L}\p{N}]/u.test(text)) return printable(text.trim());
   return [...text].map((letter) => SPOKEN[letter] ?? printable(letter)).join(' ');
 }

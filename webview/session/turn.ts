@@ -31,12 +31,23 @@ export class TurnElement {
   ) {
     this.act = new OutputElement('act', index, null);
     this.open.id = `turn-${index}`;
-    this.fold = el('button', { class: 'fold', type: 'button', 'aria-controls': this.open.id }, this.chevron, String(index));
+    this.fold = el(
+      'button',
+      { class: 'fold', type: 'button', 'aria-controls': this.open.id },
+      this.chevron,
+      String(index),
+    );
     this.fold.addEventListener('click', () => this.toggle());
     this.line.addEventListener('click', () => this.toggle());
     this.open.append(this.act.element, this.after);
     const body = el('div', 'body', this.line, this.open);
-    this.element = el('article', { class: 'turn', 'aria-label': `Turn ${index}` }, this.user, this.fold, body);
+    this.element = el(
+      'article',
+      { class: 'turn', 'aria-label': `Turn ${index}` },
+      this.user,
+      this.fold,
+      body,
+    );
     this.setOpen(true);
   }
 
@@ -56,7 +67,8 @@ export class TurnElement {
   update(view: TurnView): void {
     this.view = view;
     this.user.hidden = view.user === null;
-    if (view.user !== null) fill(this.user, el('span', 'label', 'User'), el('div', 'said', printable(view.user)));
+    if (view.user !== null)
+      fill(this.user, el('span', 'label', 'User'), el('div', 'said', printable(view.user)));
     this.act.update(view.act);
     while (this.calls.length > view.calls.length) this.calls.pop()!.element.remove();
     for (const call of view.calls) this.callAt(call.index).update(call, view.calls.length);
@@ -104,7 +116,9 @@ export class TurnElement {
     const gates = view.calls.map(gatesLine);
     fill(this.act.foot, ...gates);
     const { answer } = view;
-    const answered = answer !== null && el('div', 'answer', icon('comment'), el('div', 'said', printable(answer) || '(an empty answer)'));
+    const answered =
+      answer !== null &&
+      el('div', 'answer', icon('comment'), el('div', 'said', printable(answer) || '(an empty answer)'));
     const notes = view.notes.map((note) => el('div', 'note', icon('info'), printable(note)));
     fill(this.after, ...notes, answered);
   }
@@ -114,7 +128,7 @@ export class TurnElement {
     const said = first ? printable(first.text) : printable(view.answer ?? 'being written');
     const last = view.calls.findLast((call) => call.observation)?.observation;
     const rest = more.length > 0 && el('span', 'mute', `and ${count(more.length, 'more call')}`);
-    const outcome = last ? [last.outcome === 'error' && summary(last), sourceBadge(last.source)] : [];
+    const outcome = last ? [summary(last), sourceBadge(last.source)] : [];
     const answered = view.answer !== null && el('span', 'mute', 'answered');
     const text = el(first ? 'code' : 'span', { class: 'what', title: said }, said);
     fill(this.line, roleMark('act'), text, rest, el('span', 'grow'), ...outcome, answered);
@@ -124,7 +138,11 @@ export class TurnElement {
   private nameFold(): void {
     const [first] = this.view?.calls ?? [];
     const what = first?.text ?? this.view?.answer ?? '';
-    setAttribute(this.fold, 'aria-label', `Turn ${this.index}${what && `: ${printable(what).slice(0, 120)}`}`);
+    setAttribute(
+      this.fold,
+      'aria-label',
+      `Turn ${this.index}${what && `: ${printable(what).slice(0, 120)}`}`,
+    );
     setAttribute(this.fold, 'title', this.isOpen ? 'Fold (Space)' : 'Open (Space)');
   }
 }

@@ -1,0 +1,113 @@
+/**
+ * Shows the session panel's bundle in headless Chromium as VS Code would: its content security policy, its theme
+ * variables, its API. Nothing is on a network: every request is answered from `dist/webview`.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { FromSession, ToSession } from '../../webview/common/messages';
+import { ROOT } from '../harness/workbench';
+import themes from './themes.json' with { type: 'json' };
+
+export type PanelTheme = keyof typeof themes;
+export const PANEL_THEMES = Object.keys(themes) as PanelTheme[];
+
+export interface PanelPage {
+  page: Page;
+  /** What the page wrote to its console as a warning or an error. */
+  problems: string[];
+  /** Gives the panel a message and waits until it has been drawn. */
+  send(message: ToSession | unknown): Promise<void>;
+  /** What the panel sent, oldest first. */
+  posted(): Promise<FromSession[]>;
+  close(): Promise<void>;
+}
+
+export interface PanelOptions {
+  theme?: PanelTheme;
+  width?: number;
+  height?: number;
+  context?: Parameters<Browser['newContext']>[0];
+}
+
+const ORIGIN = 'https://panel.test';
+const NONCE = 'cGFuZWw';
+const CLASSES: Record<PanelTheme, string> = {
+  dark: 'vscode-dark',
+  'dark-2026': 'vscode-dark',
+  light: 'vscode-light',
+  'light-modern': 'vscode-light',
+  hc: 'vscode-high-contrast',
+  'hc-light': 'vscode-high-contrast-light vscode-high-contrast',
+};
+
+export async function openPanel(browser: Browser, options: PanelOptions = {}): Promise<PanelPage> {
+  const { theme = 'dark', width = 1036, height = 842 } = options;
+  const context = await browser.newContext({ viewport: { width, height }, ...options.context });
+  await serveBundle(context, html(theme));
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (m) => ['warning', 'error'].includes(m.type()) && problems.push(m.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`${ORIGIN}/`);
+  await page.waitForFunction('window.posted.length > 0');
+  const drawn = 'new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(ok)))';
+  return {
+    page,
+    problems,
+    async send(message) {
+      await page.evaluate(`window.postMessage(${JSON.stringify(message)}, '*')`);
+      await page.evaluate(`new Promise((ok) => setTimeout(ok)).then(() => ${drawn})`);
+    },
+    posted: () => page.evaluate('window.posted') as Promise<FromSession[]>,
+    close: () => context.close(),
+  };
+}
+
+async function serveBundle(context: BrowserContext, document: string): Promise<void> {
+  await context.route(`${ORIGIN}/**`, (route) => {
+    const name = new URL(route.request().url()).pathname;
+    if (name === '/') return route.fulfill({ contentType: 'text/html', body: document });
+    const file = path.join(ROOT, 'dist/webview', path.basename(name));
+    return fs.existsSync(file) ? route.fulfill({ path: file }) : route.fulfill({ status: 404 });
+  });
+}
+
+/** The page that the extension makes, with VS Code's variables written into it as VS Code does. */
+function html(theme: PanelTheme): string {
+  const variables = Object.entries({ ...FONTS, ...themes[theme] });
+  const style = variables.map(([name, value]) => `${name}: ${value};`).join(' ');
+  const csp = `default-src 'none'; script-src 'nonce-${NONCE}'; style-src ${ORIGIN} 'nonce-${NONCE}'; font-src ${ORIGIN}; img-src ${ORIGIN}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${csp}">
+<meta property="csp-nonce" content="${NONCE}">
+<title>Session</title>
+<style nonce="${NONCE}">html { ${style} } body { font-size: 13px; }</style>
+<link rel="stylesheet" href="codicon.css">
+<link rel="stylesheet" href="session.css">
+</head>
+<body class="${CLASSES[theme]}" data-vscode-theme-kind="${CLASSES[theme].split(' ')[0]}">
+<script nonce="${NONCE}">
+window.posted = [];
+let state;
+window.acquireVsCodeApi = () => ({
+  postMessage: (message) => window.posted.push(message),
+  getState: () => state,
+  setState: (next) => { state = next; },
+});
+</script>
+<script nonce="${NONCE}" src="session.js"></script>
+</body>
+</html>`;
+}
+
+const FONTS = {
+  '--vscode-font-family': '"Segoe WPC", "Segoe UI", system-ui, "Ubuntu", "DejaVu Sans Condensed", sans-serif',
+  '--vscode-font-size': '13px',
+  '--vscode-font-weight': 'normal',
+  '--vscode-editor-font-family': '"Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  '--vscode-editor-font-size': '14px',
+};
