@@ -67,7 +67,22 @@ def pick_dtype(name: str, device: torch.device, config) -> torch.dtype:
 def read_config(source: Source):
     from transformers import AutoConfig
 
-    return explained(source, lambda: AutoConfig.from_pretrained(source.location, **source.options))
+    def read():
+        config = AutoConfig.from_pretrained(source.location, **source.options)
+        if source.gguf and Path(source.location).is_dir():
+            config.head_dim = gguf_head_width(Path(source.location, source.gguf)) or getattr(config, "head_dim", None)
+        return config
+
+    return explained(source, read)
+
+
+def gguf_head_width(path: Path) -> int | None:
+    """What a GGUF file says of the width of a head; transformers reads it for few architectures."""
+    from gguf import GGUFReader
+
+    fields = GGUFReader(path).fields
+    found = [field.contents() for name, field in fields.items() if name.endswith(".attention.key_length")]
+    return int(found[0]) if found else None
 
 
 def read_weights(source: Source, config, device: torch.device, dtype: torch.dtype):
@@ -78,7 +93,7 @@ def read_weights(source: Source, config, device: torch.device, dtype: torch.dtyp
     from rehearsal_engine.model import Model, supports
 
     def load():
-        module = AutoModelForCausalLM.from_pretrained(source.location, dtype=dtype, **source.options)
+        module = AutoModelForCausalLM.from_pretrained(source.location, config=config, dtype=dtype, **source.options)
         kind = Model if supports(config) else GenericModel
         with torch.inference_mode():
             return kind(module.to(device).eval(), config, device, dtype)
