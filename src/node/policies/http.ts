@@ -36,7 +36,7 @@ export class ModelServer {
       maxRetries: 0,
       timeout: 24 * 3600 * 1000, // our own guard says what hangs
       logLevel: 'off',
-      ...(options.fetch ? { fetch: options.fetch } : {}),
+      fetch: withReadableErrors(options.fetch ?? globalThis.fetch),
     });
   }
 
@@ -111,7 +111,7 @@ export class ModelServer {
 
   private refusal(error: APIError): NodeError {
     const body = (error.error ?? {}) as { message?: unknown; type?: unknown; n_ctx?: unknown; n_prompt_tokens?: unknown };
-    const text = oneLine(typeof body.message === 'string' ? body.message : detailOf(body) || error.message);
+    const text = oneLine(typeof body.message === 'string' ? body.message : error.message);
     const { status } = error;
     if (status === 401 || status === 403) return errors.unauthorized(this.url);
     if (body.type === 'exceed_context_size_error') {
@@ -133,12 +133,30 @@ function rootOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-function detailOf(body: object): string {
-  const { detail } = body as { detail?: unknown };
-  return typeof detail === 'string' ? detail : detail ? JSON.stringify(detail) : '';
+/** The client drops the reason of a refusal that is not in OpenAI's shape (FastAPI's `detail`, plain text). */
+function withReadableErrors(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.ok) return response;
+    const headers = new Headers({ 'content-type': 'application/json' });
+    const retry = response.headers.get('retry-after');
+    if (retry !== null) headers.set('retry-after', retry);
+    return new Response(errorShape(await response.text()), { status: response.status, headers });
+  };
 }
 
-const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
+function errorShape(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // plain text
+  }
+  const { error, detail, message } = (typeof body === 'object' && body ? body : {}) as { [field: string]: unknown };
+  if (typeof error === 'object' && error) return text;
+  const reason = error ?? detail ?? message ?? text;
+  return JSON.stringify({ error: { message: typeof reason === 'string' ? reason : JSON.stringify(reason) } });
+}
 
 /** Tokens of the prompt and of the context, as far as a server's sentence says them. */
 function lengthsIn(text: string): [number | undefined, number | undefined] {
