@@ -133,6 +133,8 @@ function rootOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
+const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
 /** The client drops the reason of a refusal that is not in OpenAI's shape (FastAPI's `detail`, plain text). */
 function withReadableErrors(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
