@@ -17,12 +17,12 @@ export class TaskLenses implements vscode.CodeLensProvider, vscode.Disposable {
     this.disposables = [
       this.changed,
       environments.onDidChange(redraw),
-      results.onDidChange(redraw),
-    ] as vscode.Disposable[];
+      vscode.Disposable.from(results.onDidChange(redraw)),
+    ];
   }
 
   dispose(): void {
-    for (const disposable of this.disposables) disposable.dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {

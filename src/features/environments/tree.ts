@@ -7,8 +7,15 @@ import { outcomeOf, type Results, scoreOf } from '../testing/results';
 import type { Loaded } from './loaded';
 import type { EnvironmentStore } from './store';
 
+interface Root {
+  kind: 'environment';
+  file: string;
+  /** Replaced when the file is read again: VS Code refreshes single rows only by the object it knows. */
+  loaded: Loaded;
+}
+
 export type EnvironmentNode =
-  | { kind: 'environment'; file: string; loaded: Loaded }
+  | Root
   | { kind: 'tools'; file: string; loaded: Loaded }
   | { kind: 'tasks'; file: string; loaded: Loaded }
   | { kind: 'tool'; file: string; loaded: Loaded; tool: Tool }
@@ -18,16 +25,20 @@ export type EnvironmentNode =
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
 
 export class EnvironmentTree implements vscode.TreeDataProvider<EnvironmentNode>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<EnvironmentNode | undefined>();
+  private readonly changed = new vscode.EventEmitter<EnvironmentNode[] | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly disposables: vscode.Disposable[];
+  private roots: Root[] = [];
 
   constructor(
     private readonly environments: EnvironmentStore,
     private readonly results: Results,
   ) {
-    const redraw = () => this.changed.fire(undefined);
-    this.disposables = [this.changed, environments.onDidChange(redraw), results.onDidChange(redraw)];
+    this.disposables = [
+      this.changed,
+      environments.onDidChange(() => void this.update()),
+      vscode.Disposable.from(results.onDidChange((file) => this.redraw(file))),
+    ];
   }
 
   dispose(): void {
@@ -36,30 +47,58 @@ export class EnvironmentTree implements vscode.TreeDataProvider<EnvironmentNode>
 
   async getChildren(node?: EnvironmentNode): Promise<EnvironmentNode[]> {
     if (!node) {
-      const files = await this.environments.files();
-      const environment = async (file: string) =>
-        ({ kind: 'environment', file, loaded: await this.environments.load(file) }) as const;
-      return Promise.all(files.map(environment));
+      this.roots = await this.readRoots();
+      return this.roots;
     }
     const { file, loaded } = node;
-    if (node.kind === 'environment') return partsOf(file, loaded);
-    if (node.kind === 'tools') {
-      return (loaded.environment?.tools ?? []).map((tool) => ({ kind: 'tool', file, loaded, tool }));
+    switch (node.kind) {
+      case 'environment':
+        return partsOf(file, loaded);
+      case 'tools':
+        return (loaded.environment?.tools ?? []).map((tool) => ({ kind: 'tool', file, loaded, tool }));
+      case 'tasks':
+        return (loaded.environment?.tasks ?? []).map((task) => ({ kind: 'task', file, loaded, task }));
+      default:
+        return [];
     }
-    if (node.kind === 'tasks') {
-      return (loaded.environment?.tasks ?? []).map((task) => ({ kind: 'task', file, loaded, task }));
-    }
-    return [];
   }
 
   getTreeItem(node: EnvironmentNode): vscode.TreeItem {
     const item = this.itemOf(node);
     // Stable where something can be expanded, so that it stays so when the tree is drawn again.
     if (item.collapsibleState !== None) item.id = `${node.kind}\0${node.file}`;
+    else item.command = { command: Command.openEnvironment, title: 'Open', arguments: [node] };
     item.contextValue = node.kind;
-    item.command ??= { command: Command.openEnvironment, title: 'Open', arguments: [node] };
-    if (item.collapsibleState !== None) delete item.command;
     return item;
+  }
+
+  /** Draws only what has changed: drawing everything while rows are being read leaves them empty. */
+  private async update(): Promise<void> {
+    const before = this.roots;
+    const stale = new Map(before.map((root) => [root, root.loaded]));
+    const now = await this.readRoots();
+    const isSame = now.length === before.length && now.every((root, i) => root === before[i]);
+    if (!isSame) this.changed.fire(undefined);
+    else {
+      const read = now.filter((root) => root.loaded !== stale.get(root));
+      if (read.length) this.changed.fire(read);
+    }
+  }
+
+  private async readRoots(): Promise<Root[]> {
+    const files = await this.environments.files();
+    return Promise.all(
+      files.map(async (file) => {
+        const loaded = await this.environments.load(file);
+        const known = this.roots.find((root) => root.file === file);
+        return known ? Object.assign(known, { loaded }) : { kind: 'environment' as const, file, loaded };
+      }),
+    );
+  }
+
+  private redraw(file: string): void {
+    const root = this.roots.find((known) => known.file === file);
+    if (root) this.changed.fire([root]);
   }
 
   private itemOf(node: EnvironmentNode): vscode.TreeItem {

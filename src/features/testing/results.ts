@@ -59,7 +59,7 @@ type Saved = { [file: string]: { [task: string]: TaskResult } };
 
 export class Results {
   private readonly all: Map<string, Map<string, TaskResult>>;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new Set<(file: string) => void>();
 
   constructor(private readonly store: Store) {
     const saved = (store.get(KEY) ?? {}) as Saved;
@@ -74,11 +74,11 @@ export class Results {
     const tasks = this.all.get(file) ?? new Map<string, TaskResult>();
     tasks.set(task, result);
     this.all.set(file, tasks);
-    for (const listener of this.listeners) listener();
+    for (const listener of this.listeners) listener(file);
     await this.save();
   }
 
-  onDidChange(listener: () => void): { dispose(): void } {
+  onDidChange(listener: (file: string) => void): { dispose(): void } {
     this.listeners.add(listener);
     return { dispose: () => void this.listeners.delete(listener) };
   }

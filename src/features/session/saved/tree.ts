@@ -44,7 +44,9 @@ export function describeSession({ environment, reward, done, branches, changed }
   const end = !done ? 'not finished' : reward === null ? 'not scored' : `reward ${reward.toFixed(2)}`;
   const when = new Date(changed);
   const isToday = when.toDateString() === new Date().toDateString();
-  const time = isToday ? when.toLocaleTimeString(undefined, { timeStyle: 'short' }) : when.toLocaleDateString();
+  const time = isToday
+    ? when.toLocaleTimeString(undefined, { timeStyle: 'short' })
+    : when.toLocaleDateString();
   return [end, ...(branches > 1 ? [`${branches} branches`] : []), time, environment].join(' · ');
 }
 
