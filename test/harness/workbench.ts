@@ -9,11 +9,16 @@ import {
   type ServedWorkbench,
   serveWorkbench,
 } from '../../scripts/vscode-host/serve.mjs';
+import { pick, runCommand } from './page';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** The colour themes that every screen is looked at in. */
-export const THEMES = { dark: 'Dark 2026', light: 'Light 2026', hc: 'Default High Contrast' } as const;
+export const THEMES = {
+  dark: { id: 'Dark 2026', label: 'Dark 2026', shows: 'vs-dark' },
+  light: { id: 'Light 2026', label: 'Light 2026', shows: 'vs' },
+  hc: { id: 'Default High Contrast', label: 'Dark High Contrast', shows: 'hc-black' },
+} as const;
 export type Theme = keyof typeof THEMES;
 
 /** Settings that keep the workbench still: no tips, no network, no dialogs. */
@@ -98,10 +103,13 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   fs.cpSync(options.workspace, workspace, { recursive: true });
   const at = { data: path.join(dir, 'data'), extensions: path.join(dir, 'extensions') };
   const settingsFile = path.join(at.data, 'User/settings.json');
-  const settings = { ...QUIET, 'workbench.colorTheme': THEMES[options.theme ?? 'dark'], ...options.settings };
-  const writeSettings = () => fs.writeFileSync(settingsFile, JSON.stringify(settings, null, 2));
+  const settings = {
+    ...QUIET,
+    'workbench.colorTheme': THEMES[options.theme ?? 'dark'].id,
+    ...options.settings,
+  };
   fs.mkdirSync(path.dirname(settingsFile), { recursive: true });
-  writeSettings();
+  fs.writeFileSync(settingsFile, JSON.stringify(settings, null, 2));
 
   const extension = options.extension ?? 'linked';
   const development = extension === 'development';
@@ -136,16 +144,11 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     };
     await load();
     const setTheme = async (theme: Theme) => {
-      settings['workbench.colorTheme'] = THEMES[theme];
-      const shows = page.locator(
-        `.monaco-workbench${{ dark: '.vs-dark', light: '.vs', hc: '.hc-black' }[theme]}`,
-      );
-      // Early on the workbench does not watch the file yet, so it is written until it has been seen.
-      for (let attempt = 0; (await shows.count()) === 0; attempt++) {
-        if (attempt === 20) throw new Error(`The theme ${THEMES[theme]} was not applied`);
-        writeSettings();
-        await page.waitForTimeout(1000);
-      }
+      await runCommand(page, 'Preferences: Color Theme');
+      const input = page.locator('.quick-input-widget input').first();
+      await input.fill(THEMES[theme].label);
+      await pick(page, THEMES[theme].label);
+      await page.locator(`.monaco-workbench.${THEMES[theme].shows}`).waitFor({ timeout: 20_000 });
     };
     return { page, workspace, server, errors, setTheme, reload: load, stop };
   } catch (error) {
