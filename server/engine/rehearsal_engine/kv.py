@@ -31,7 +31,7 @@ class Shape:
 
     @property
     def on_cpu(self) -> bool:
-        """Keys lie transposed, [width, position], where `attention.one_row` multiplies with them."""
+        """Keys lie transposed, [width, position], where `attention.one_token_each` multiplies with them."""
         return self.device.type == "cpu" and self.dtype == torch.float32
 
     def nbytes(self, capacity: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from rehearsal_engine.attention import attend
+from rehearsal_engine.attention import attend, one_token_each
 from rehearsal_engine.kv import Line, Shape
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
@@ -147,14 +147,23 @@ class Model:
             qk = F.rms_norm(qk, (self.width,), None, self.eps) * layer.qk_norm
         qk = torch.addcmul(qk * cos, qk.roll(self.width // 2, -1), sin)
         q, k = qk.split([self.heads, self.kv_heads], 1)
-        outs, at = [], 0
+        out = q.new_empty(q.shape[0], self.heads * self.width)
+        singles, at = [], 0
         for segment, mask in zip(segments, masks):
-            count = len(segment.ids)
-            rows = slice(at, at + count)
-            segment.line.write(number, segment.start, k[rows], v[rows])
-            outs.append(attend(q[rows], segment.line, number, segment.start, mask))
-            at += count
-        return F.linear(outs[0] if len(outs) == 1 else torch.cat(outs), *layer.out)
+            rows = slice(at, at + len(segment.ids))
+            if len(segment.ids) == 1 and self.shape.on_cpu:
+                singles.append((at, segment))
+            else:
+                segment.line.write(number, segment.start, k[rows], v[rows])
+                out[rows] = attend(q[rows], segment.line, number, segment.start, mask)
+            at = rows.stop
+        if singles:
+            rows = [row for row, _ in singles] if len(singles) < out.shape[0] else slice(None)
+            lines, positions = [s.line for _, s in singles], [s.start for _, s in singles]
+            grouped = q.numpy().reshape(-1, self.kv_heads, self.heads // self.kv_heads, self.width)
+            k, v = k.numpy(), v.numpy()
+            out.numpy()[rows] = one_token_each(grouped[rows], k[rows], v[rows], lines, number, positions)
+        return F.linear(out, *layer.out)
 
     def _logits(self, x: torch.Tensor, segments: list[Segment]) -> list[torch.Tensor | None]:
         rows, counts, at = [], [], 0

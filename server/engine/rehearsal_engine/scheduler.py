@@ -37,6 +37,7 @@ class Scheduler(threading.Thread):
         self.metrics = Metrics()
         self.alive: list[Sequence] = []
         self._inbox: list[Sequence] = []
+        self._outbox: list[tuple[Sequence, Step]] = []
         self._wake = threading.Condition()
         self._count = itertools.count()
         self._stopping = False
@@ -93,7 +94,6 @@ class Scheduler(threading.Thread):
         picked = self.alive[: self.max_batch]
         for served in {s.model: None for s in picked}:
             group = [s for s in picked if s.model is served]
-            started = time.perf_counter()
             work: list[tuple[Sequence, int]] = []
             budget = CHUNK_ALONE if len(group) == 1 else CHUNK_SHARED
             for sequence in group:
@@ -106,7 +106,6 @@ class Scheduler(threading.Thread):
                     budget -= count if count > 1 else 0
                     work.append((sequence, count))
             self._compute(served, work)
-            self.metrics.busy_seconds += time.perf_counter() - started
 
     def _admit(self, sequence: Sequence, group: list[Sequence]) -> bool:
         """Gives a sequence its line, with the longest cached prefix; False: it waits."""
@@ -149,6 +148,7 @@ class Scheduler(threading.Thread):
     def _compute(self, served, work: list[tuple[Sequence, int]]) -> None:
         batches = [work] if served.model.batching and not self.deterministic else [[item] for item in work]
         for batch in filter(None, batches):
+            started = time.perf_counter()
             try:
                 for sequence, count in batch:
                     self._ensure_capacity(sequence, count)
@@ -158,6 +158,8 @@ class Scheduler(threading.Thread):
                 for sequence in [s for s, _ in batch if s in self.alive]:
                     self._tell(sequence, sequence.end(error=f"{type(error).__name__}: {error}"))
                     self._leave(sequence, keep=False)
+            self.metrics.busy_seconds += time.perf_counter() - started
+            self._send()
 
     def _ensure_capacity(self, sequence: Sequence, count: int) -> None:
         line = sequence.line
@@ -250,10 +252,16 @@ class Scheduler(threading.Thread):
         self._tell(sequence, step)
 
     def _tell(self, sequence: Sequence, step: Step) -> None:
-        try:
-            sequence.emit(sequence, step)
-        except RuntimeError:  # the event loop is closed: the server is going down
-            sequence.cancelled = True
+        self._outbox.append((sequence, step))
+
+    def _send(self) -> None:
+        """Steps go out when the pass is booked, so that /metrics never lags behind an answer."""
+        for sequence, step in self._outbox:
+            try:
+                sequence.emit(sequence, step)
+            except RuntimeError:  # the event loop is closed: the server is going down
+                sequence.cancelled = True
+        self._outbox.clear()
 
     def _leave(self, sequence: Sequence, keep: bool = True) -> None:
         self.alive.remove(sequence)

@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 
-import numpy as np
 import orjson
 import pytest
 import torch
@@ -118,13 +117,25 @@ def test_cache_keeps_within_its_bound_and_drops_the_oldest(folder):
         assert client.metric("cached_tokens_total") == before + 199
 
 
-def test_long_prompt_does_not_hold_up_others(engine):
-    """A chunk of the long prompt and a token of the other share each round."""
-    long = threading.Thread(target=lambda: engine.complete(list(np.arange(500) % 290 + 5), max_tokens=1))
-    with engine.stream("POST", "/v1/completions", json={"prompt": [8], "max_tokens": 60, "stream": True, "ignore_eos": True}) as answer:
+def test_a_long_prompt_is_computed_beside_the_tokens_of_others(engine, monkeypatch):
+    passes, gate, original = [], threading.Semaphore(3), Model.forward
+
+    def watched(self, segments):
+        gate.acquire()
+        passes.append(sorted(len(segment.ids) for segment in segments))
+        return original(self, segments)
+
+    monkeypatch.setattr(Model, "forward", watched)
+    fields = {"prompt": [8], "max_tokens": 60, "stream": True, "ignore_eos": True}
+    with engine.stream("POST", "/v1/completions", json=fields) as answer:
+        eventually(lambda: len(passes) == 3)
+        long = threading.Thread(target=engine.complete, args=([n % 290 + 5 for n in range(500)],), kwargs={"max_tokens": 1})
         long.start()
+        eventually(lambda: engine.metric("sequences_waiting") == 1)
+        gate.release(500)
         assert len(events(answer)) == 60
-    long.join()
+        long.join()
+    assert [sizes for sizes in passes if sizes[-1] > 1] == [[1, 256], [1, 244]]
 
 
 def test_several_models_load_when_first_used(folder, tmp_path):
