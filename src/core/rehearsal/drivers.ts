@@ -50,7 +50,7 @@ export async function drive(session: Session, ports: Ports, until: Until, signal
     if (wanted.kind === 'done') return;
     const stored = session.next();
     if (stored) {
-      if (step(session, until, () => (session.move(stored.id), stored))) return;
+      if (step(session, until, () => replay(session, stored))) return;
     } else if (wanted.kind === 'tokens') {
       if (await sampleOutput(session, ports, wanted, until, signal)) return;
     } else {
@@ -67,6 +67,11 @@ function step(session: Session, until: Until, go: () => SessionNode): boolean {
   const reply = node.reply!;
   if (reply.kind === 'prompt') return false;
   return node.state.position.kind === 'done' || until({ before, after: node.state, reply, node });
+}
+
+function replay(session: Session, stored: SessionNode): SessionNode {
+  session.move(stored.id);
+  return stored;
 }
 
 async function replyTo(

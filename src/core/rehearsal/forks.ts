@@ -41,7 +41,7 @@ export function sampleAgain(session: Session, id: number): SessionNode {
   let node: SessionNode | null = session.node(id);
   while (node && node.reply?.kind !== 'prompt')
     node = node.parent === null ? null : session.node(node.parent);
-  if (!node || node.reply?.kind !== 'prompt') throw new RangeError(`no output begins before node ${id}`);
+  if (node?.reply?.kind !== 'prompt') throw new RangeError(`no output begins before node ${id}`);
   const attempt = 1 + session.nodes.reduce((most, other) => Math.max(most, other.state.attempt), 0);
   return session.add({ kind: 'prompt', ids: node.reply.ids, attempt }, node.parent!);
 }

@@ -7,13 +7,13 @@ import { parseAct } from '../conversation/parse';
 import { isErrorValue, parseResult } from '../conversation/result';
 import type { ActItem, ActParse, Call } from '../conversation/types';
 import { argumentsOf, createGates, type Gates } from '../environment/gates';
-import { findRecorded } from '../environment/recorded';
 import type { Environment } from '../environment/types';
-import type { Json } from '../json';
 import { addSegment, addToken, promptIds } from './lists';
-import { idsWithoutReasoning, outputText } from './outputs';
+import { outputText } from './outputs';
 import { mixSeed } from './seed';
-import { firstActSegment, rehearseSegment, toolSegment, userSegment } from './segments';
+import { firstActSegment } from './segments';
+import { currentOutput, currentTurnIndex, done, lastTurn, withCall, withOutput, withTurn } from './states';
+import { acceptUser, errorToolCall, nextCall, observe } from './turns';
 import type {
   CallStep,
   Need,
@@ -24,10 +24,11 @@ import type {
   Segments,
   Setup,
   State,
-  Stop,
   Token,
   Turn,
 } from './types';
+
+export { currentOutput, currentTurnIndex } from './states';
 
 export function start(setup: Setup): State {
   return {
@@ -89,23 +90,6 @@ export function accept(state: State, reply: Reply): State {
   throw new Error(`a ${reply.kind} was given where ${position.kind} was needed`);
 }
 
-/** The output that is being written, or null between outputs. */
-export function currentOutput(state: State): Output | null {
-  if (state.position.kind !== 'tokens') return null;
-  const turn = lastTurn(state);
-  return state.position.call === null ? turn.act : turn.calls[state.position.call]!.rehearsal;
-}
-
-function lastTurn(state: State): Turn {
-  return state.turns[state.turns.length - 1]!;
-}
-
-/** 1-based; a turn begins with the prompt of its ACT. */
-export function currentTurnIndex(state: State): number {
-  const opens = state.position.kind === 'prompt' && state.position.role === 'act';
-  return state.turns.length + (opens ? 1 : 0);
-}
-
 /** Tokens this output may still have: its own limit, or what the context leaves. */
 function room(state: State, output: Output): number {
   const length = output.tokens?.length ?? 0;
@@ -158,11 +142,8 @@ function endAct(state: State, output: Output): State {
   const calls = parse.items.map((item, index) => callStep(environment, gates, item, index));
   const next = withTurn(state, { ...lastTurn(state), parse, calls });
   if (calls.length > 0) return nextCall(next, 0);
-  if (cut)
-    return done(
-      next,
-      output.prompt.length + output.tokens!.length < policy.contextLength ? 'output_limit' : 'context_limit',
-    );
+  const used = output.prompt.length + output.tokens!.length;
+  if (cut) return done(next, used < policy.contextLength ? 'output_limit' : 'context_limit');
   const text = task.user[state.usersGiven];
   return text === undefined ? done(next, 'answered') : { ...next, position: { kind: 'user', text } };
 }
@@ -218,107 +199,4 @@ function endRehearsal(state: State, output: Output): State {
         raw: parsed.raw,
       };
   return observe(state, output.call!, observation);
-}
-
-function errorToolCall(code: string, message: string, details?: Json): Json {
-  return { error_tool_call: details === undefined ? { code, message } : { code, message, details } };
-}
-
-/** Where the observation of call `index` comes from, or the end of the turn. */
-function nextCall(state: State, index: number): State {
-  const { environment, options } = state.setup;
-  const turn = lastTurn(state);
-  const step = turn.calls[index];
-  if (!step) return endTurn(state, turn);
-  if (step.gate) {
-    const value = errorToolCall(step.gate.code, step.gate.message, step.gate.details);
-    return given(state, index, { source: 'gate', outcome: 'error', value });
-  }
-  if (options.observations === 'real') return { ...state, position: { kind: 'execution', call: index } };
-  const recorded =
-    environment.reuseExamples && step.call && findRecorded(environment, step.call, callsBefore(state, index));
-  if (recorded) {
-    return given(state, index, { source: 'recorded', outcome: recorded.outcome, value: recorded.value });
-  }
-  const { segment, told } = rehearseSegment(state, index);
-  return { ...state, told, position: { kind: 'prompt', role: 'rehearse', call: index, segment } };
-}
-
-function given(state: State, call: number, observation: Observation): State {
-  return { ...state, position: { kind: 'observation', call, observation } };
-}
-
-function callsBefore(state: State, index: number) {
-  return state.turns.flatMap((turn) =>
-    turn.calls
-      .filter((step) => step.call && (turn.index < state.turns.length || step.index < index))
-      .map((step) => ({
-        tool: step.call!.name,
-        readOnly: step.tool?.readOnly ?? false,
-        valid: step.gate === null && step.tool !== undefined,
-      })),
-  );
-}
-
-function observe(state: State, index: number, observation: Observation): State {
-  const next = withCall(state, index, { observation });
-  const refused = isErrorToolCall(observation.value);
-  if (refused && state.setup.environment.onGateFailed === 'stop') return done(next, 'gate_failed');
-  return nextCall(next, index + 1);
-}
-
-function isErrorToolCall(value: Json): boolean {
-  return typeof value === 'object' && value !== null && 'error_tool_call' in value;
-}
-
-function endTurn(state: State, turn: Turn): State {
-  const { environment, task } = state.setup;
-  if (state.turns.length >= (task.maxTurns ?? environment.maxTurns)) return done(state, 'turn_limit');
-  return { ...state, position: { kind: 'prompt', role: 'act', call: null, segment: toolSegment(turn) } };
-}
-
-function acceptUser(state: State, text: string): State {
-  const { environment, task } = state.setup;
-  const turn = lastTurn(state);
-  const next: State = { ...state, usersGiven: state.usersGiven + 1, pendingUser: text };
-  if (state.turns.length >= (task.maxTurns ?? environment.maxTurns)) return done(next, 'turn_limit');
-  const act = environment.reasoning === 'drop' ? withoutReasoning(next) : next.prompts.act;
-  return {
-    ...next,
-    prompts: { ...next.prompts, act },
-    position: { kind: 'prompt', role: 'act', call: null, segment: userSegment(turn, text) },
-  };
-}
-
-/** ACT's prompt with the reasoning of earlier outputs left out: a branch of the token tree. */
-function withoutReasoning(state: State): Segments | null {
-  let segments: Segments | null = null;
-  let template = state.prompts.act;
-  const parts: Segments[] = [];
-  for (; template; template = template.before) parts.push(template);
-  let turn = 0;
-  for (const part of parts.reverse()) {
-    const ids = part.origin === 'output' ? idsWithoutReasoning(state.turns[turn++]!.act) : part.ids;
-    segments = addSegment(segments, ids, part.origin);
-  }
-  return segments;
-}
-
-function done(state: State, stop: Stop, message?: string): State {
-  return { ...state, position: { kind: 'done', stop, message } };
-}
-
-function withTurn(state: State, turn: Turn): State {
-  return { ...state, turns: [...state.turns.slice(0, -1), turn] };
-}
-
-function withCall(state: State, index: number, change: Partial<CallStep>): State {
-  const turn = lastTurn(state);
-  const calls = turn.calls.map((step) => (step.index === index ? { ...step, ...change } : step));
-  return withTurn(state, { ...turn, calls });
-}
-
-function withOutput(state: State, output: Output): State {
-  if (output.call !== null) return withCall(state, output.call, { rehearsal: output });
-  return withTurn(state, { ...lastTurn(state), act: output });
 }

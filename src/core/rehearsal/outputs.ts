@@ -1,7 +1,8 @@
 /** Reading outputs: their text, and their ids without reasoning. */
-import { decodeUtf8 } from './utf8';
+
 import { tokensOf } from './lists';
 import type { Output, Token } from './types';
+import { decodeUtf8 } from './utf8';
 
 /** Text of an output, end token left out. Bytes are joined first, since a token may be a part of a character. */
 export function textOf(tokens: readonly Token[]): string {
