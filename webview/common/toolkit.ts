@@ -5,6 +5,7 @@
 import {
   type Button,
   provideVSCodeDesignSystem,
+  type RadioGroup,
   vsCodeButton,
   vsCodeDivider,
   vsCodeLink,
@@ -93,22 +94,19 @@ export function choice(
   value: string,
   onChange: (value: string) => void,
 ): HTMLElement {
-  const group = el('vscode-radio-group' as 'div', { 'aria-label': name, orientation: 'horizontal' });
+  const group = el('vscode-radio-group' as 'span', { 'aria-label': name, orientation: 'horizontal' });
   for (const option of options) {
     const checked = option.value === value;
     group.append(el('vscode-radio' as 'div', { name, value: option.value, checked }, option.label));
   }
-  group.addEventListener('change', (event) => {
-    const radio = event.target as HTMLElement & { checked?: boolean; value?: string };
-    if (radio.checked && radio.value !== undefined) onChange(radio.value);
+  // The radio buttons' own events do not leave the group; it tells of them itself.
+  group.addEventListener('change', ({ target }) => {
+    if (target === group) onChange((group as HTMLElement as RadioGroup).value);
   });
   return group;
 }
 
-/** Checks the radio button with this value without reporting a change. */
+/** Checks the radio button with this value. */
 export function setChoice(group: HTMLElement, value: string): void {
-  for (const radio of group.querySelectorAll('vscode-radio')) {
-    const item = radio as HTMLElement & { checked: boolean };
-    if (item.getAttribute('value') === value && !item.checked) item.checked = true;
-  }
+  if ((group as RadioGroup).value !== value) (group as RadioGroup).value = value;
 }

@@ -86,7 +86,10 @@ export class Card {
 
   /** Puts the focus on the token that stands there. */
   focus(): void {
-    (this.list.querySelector('[tabindex="0"]') as HTMLElement | null)?.focus();
+    const rows = [...this.list.querySelectorAll<HTMLElement>('.alt')];
+    const own = rows.find((row) => row.classList.contains('own')) ?? rows[0];
+    for (const row of rows) row.tabIndex = row === own ? 0 : -1;
+    own?.focus();
   }
 
   private rowElement(row: Row, token: TokenView): HTMLElement {

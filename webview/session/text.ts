@@ -49,7 +49,7 @@ const SPOKEN: Record<string, string> = {
 export function spoken(text: string): string {
   if (text === '') return 'empty';
   if (TAG.test(text))
-    return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|]+/g, ' ').trim()} tag`;
+    return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|_]+/g, ' ').trim()} tag`;
   if (/[\p{L}\p{N}]/u.test(text)) return printable(text.trim());
   return [...text].map((letter) => SPOKEN[letter] ?? printable(letter)).join(' ');
 }
