@@ -56,4 +56,4 @@ class GenericModel:
             use_cache=True,
         )
         segment.line.state = out.past_key_values
-        return out.logits[0][segment.rows].float() if segment.rows is not None else None
+        return out.logits[0][segment.rows].float().cpu() if segment.rows is not None else None

@@ -7,6 +7,7 @@ costs one more token. A sequence writes to its line; when it ends, the line stay
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -29,7 +30,7 @@ class Shape:
     dtype: torch.dtype
     device: torch.device
 
-    @property
+    @cached_property
     def on_cpu(self) -> bool:
         """Keys lie transposed, [width, position], where `attention.one_token_each` multiplies with them."""
         return self.device.type == "cpu" and self.dtype == torch.float32

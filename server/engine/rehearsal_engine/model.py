@@ -168,11 +168,16 @@ class Model:
     def _logits(self, x: torch.Tensor, segments: list[Segment]) -> list[torch.Tensor | None]:
         rows, counts, at = [], [], 0
         for segment in segments:
-            part = x[at : at + len(segment.ids)]
-            at += len(segment.ids)
-            rows.append(part[segment.rows] if segment.rows is not None else part[:0])
-            counts.append(rows[-1].shape[0])
-        wanted = self._normed(torch.cat(rows), self.norm)
-        parts = wanted.split(1) if self.rowwise_head else [wanted]
-        logits = torch.cat([F.linear(part, self.head) for part in parts]).float()
+            length = len(segment.ids)
+            wanted = range(at, at + length)[segment.rows] if segment.rows is not None else ()
+            rows += wanted
+            counts.append(len(wanted))
+            at += length
+        if not rows:
+            return [None] * len(segments)
+        if len(rows) < x.shape[0]:
+            x = x[torch.tensor(rows, device=self.device)]
+        x = self._normed(x, self.norm)
+        parts = x.split(1) if self.rowwise_head else [x]
+        logits = torch.cat([F.linear(part, self.head) for part in parts]).float().cpu()
         return [part if part.shape[0] else None for part in logits.split(counts)]

@@ -222,7 +222,7 @@ class Scheduler(threading.Thread):
             self.metrics.decode_tokens += count
         scoring = sequence.prompt_logprobs is not None and sequence.prefilling
         sequence.computed = stop
-        values = logits.cpu().numpy() if logits is not None else None
+        values = logits.numpy() if logits is not None else None
         if scoring:
             for row, token in zip(values, sequence.prompt[start + 1 : stop + 1]):
                 sequence.prompt_reports.append(report(row, token, sequence.prompt_logprobs))
