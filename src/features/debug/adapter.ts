@@ -31,6 +31,8 @@ export class RehearsalDebugSession extends InspectingDebugSession {
   /** A request that implies running is being carried out, so no `continued` event is due. */
   private asked = false;
   private reportedEnd = -1;
+  /** The client was asked to leave the keyboard where it is, and so does not show the new place by itself. */
+  private leavesKeyboard = false;
   private over = false;
 
   constructor(private readonly host: AdapterHost) {
@@ -215,7 +217,16 @@ export class RehearsalDebugSession extends InspectingDebugSession {
         ...(stop.by === 'panel' && { preserveFocusHint: true }),
       },
     };
+    this.leavesKeyboard = stop.by === 'panel';
     this.sendEvent(event);
+  }
+
+  protected override stackShown(): void {
+    if (!this.leavesKeyboard) return;
+    // The client takes the answer in first; where it was another's question, it does so with a later one.
+    setTimeout(async () => {
+      if (this.leavesKeyboard && (await this.host.showTop(this.live!))) this.leavesKeyboard = false;
+    }, 0);
   }
 
   /** Once for each end and failure, in the console. */

@@ -36,6 +36,11 @@ export interface AdapterHost {
   };
   /** Breakpoints are set: from now on the adapter reports whatever the session does. */
   followed(live: LiveSession): void;
+  /**
+   * Has the client show the top of the stack, which it does not do by itself where it was to leave the keyboard.
+   * Answers whether it does now; before it has taken the stack in, it cannot.
+   */
+  showTop(live: LiveSession): Promise<boolean>;
   /** The adapter follows this session no more. */
   left(live: LiveSession): void;
 }

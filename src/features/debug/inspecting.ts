@@ -65,7 +65,11 @@ export abstract class InspectingDebugSession extends DebugSession {
     }));
     response.body = { stackFrames, totalFrames: stackFrames.length };
     this.sendResponse(response);
+    this.stackShown();
   }
+
+  /** The client has been given the stack. */
+  protected abstract stackShown(): void;
 
   protected override scopesRequest(response: P.ScopesResponse, { frameId }: P.ScopesArguments): void {
     response.body = { scopes: this.inspector!.scopes(frameId) };

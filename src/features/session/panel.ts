@@ -36,6 +36,12 @@ export class Panels {
     return this.panels.get(live)?.viewColumn;
   }
 
+  /** Makes the panel the active editor, if it is open. */
+  activate(live: LiveSession): void {
+    const panel = this.panels.get(live);
+    if (panel && !panel.active) panel.reveal();
+  }
+
   show(live: LiveSession): void {
     const known = this.panels.get(live);
     if (known) {

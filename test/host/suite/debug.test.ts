@@ -7,21 +7,23 @@ import * as vscode from 'vscode';
 import { driver, until } from '../support';
 
 const folder = vscode.workspace.workspaceFolders![0]!.uri.fsPath;
-const file = path.join(folder, 'debugged.rehearsal.json');
-
-const ENVIRONMENT = `{
-  "name": "debugged",
+const environment = (name: string, act: number) => `{
+  "name": "${name}",
   "policy": "Answer briefly.",
   "tools": [
     { "name": "get_time", "description": "The time.", "inputSchema": { "type": "object", "properties": {} } }
   ],
   "maxTurns": 2,
-  "limits": { "act": 40, "rehearse": 40 },
+  "limits": { "act": ${act}, "rehearse": 40 },
   "tasks": [
-    { "id": "ask", "instruction": "What time is it?", "checks": [{ "kind": "maxCalls", "max": 9 }] }
+    { "id": "${name}-task", "instruction": "What time is it?", "checks": [{ "kind": "maxCalls", "max": 9 }] }
   ]
 }
 `;
+
+/** Short outputs; outputs long enough to be paused in. */
+const short = path.join(folder, 'short.rehearsal.json');
+const long = path.join(folder, 'long.rehearsal.json');
 
 const session = () => vscode.debug.activeDebugSession!;
 const command = (id: string) => vscode.commands.executeCommand(`workbench.action.debug.${id}`);
@@ -61,96 +63,151 @@ async function currentToken(): Promise<string> {
   return variables.find(({ name }) => name === 'text')?.value ?? '';
 }
 
-async function savedTokens(): Promise<number> {
+function newestSession(): string {
   const sessions = path.join(folder, '.rehearsal/sessions');
-  const newest = fs
-    .readdirSync(sessions)
-    .filter((name) => name.endsWith('.jsonl'))
-    .sort()
-    .at(-1)!;
-  const lines = fs.readFileSync(path.join(sessions, newest), 'utf8').trim().split('\n');
+  const names = fs.readdirSync(sessions).filter((name) => name.endsWith('.jsonl'));
+  return path.join(sessions, names.sort().at(-1)!);
+}
+
+function savedTokens(): number {
+  const lines = fs.readFileSync(newestSession(), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line)).filter(({ reply }) => reply?.kind === 'token').length;
 }
 
 describe('debug session', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
+  const stops: P.StoppedEvent['body'][] = [];
+  let tracking: vscode.Disposable;
+
+  /** Runs a command of the debugger and gives the stop that follows. */
+  async function stopAfter(id: string): Promise<P.StoppedEvent['body']> {
+    const { length } = stops;
+    await command(id);
+    return until(() => stops[length], `a stop after ${id}`, 60_000);
+  }
 
   before(async () => {
-    fs.writeFileSync(file, ENVIRONMENT);
-    await vscode.window.showTextDocument(vscode.Uri.file(file));
+    fs.writeFileSync(short, environment('short', 40));
+    fs.writeFileSync(long, environment('long', 3000));
+    tracking = vscode.debug.registerDebugAdapterTrackerFactory('rehearsal', {
+      createDebugAdapterTracker: () => ({
+        onDidSendMessage: (message) => {
+          if (message.event === 'stopped') stops.push(message.body);
+        },
+      }),
+    });
+    await vscode.window.showTextDocument(vscode.Uri.file(short));
   });
 
   after(async () => {
     await vscode.debug.stopDebugging();
+    tracking.dispose();
+    for (const file of [short, long]) fs.rmSync(file);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('starts by F5 on an environment file, and stops before the first token', async () => {
     await command('start');
-    await until(() => vscode.debug.activeDebugSession?.type === 'rehearsal', 'the debug session', 90_000);
-    await until(() => transcriptEditor(), 'the transcript');
-    await until(() => vscode.debug.activeStackItem instanceof vscode.DebugStackFrame, 'the first stop');
+    await until(() => stops.length > 0, 'the first stop', 150_000);
+    assert.equal(stops[0]!.reason, 'entry');
     assert.equal(await tokenNumber(), 0);
-    assert.equal(transcriptEditor()!.document.languageId, 'rehearsal-transcript');
+    const editor = await until(() => transcriptEditor(), 'the transcript');
+    assert.equal(editor.document.languageId, 'rehearsal-transcript');
     const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
-    assert.ok(labels.includes('Session: ask'), labels.join(', '));
+    assert.ok(labels.includes('Session: short-task'), labels.join(', '));
   });
 
   it('steps one token at a time, shown and selected in the transcript', async () => {
     for (const number of [1, 2, 3]) {
-      await command('stepInto');
+      await stopAfter('stepInto');
       await standsAt(number);
       const token = await currentToken();
-      if (token.startsWith('"'))
-        await until(() => JSON.stringify(selected()).includes(token.slice(1, -1)), `${token} selected`);
+      if (!token.startsWith('"')) continue;
+      await until(() => JSON.stringify(selected()).includes(token.slice(1, -1)), `${token} selected`);
     }
   });
 
   it('steps back to where it was, and on again over the same tokens', async () => {
     const token = await currentToken();
-    const saved = await savedTokens();
-    await command('stepBack');
+    const saved = savedTokens();
+    await stopAfter('stepBack');
     await standsAt(2);
-    await command('stepInto');
+    await stopAfter('stepInto');
     await standsAt(3);
     assert.equal(await currentToken(), token);
-    assert.equal(await savedTokens(), saved, 'nothing was sampled');
+    assert.equal(savedTokens(), saved, 'nothing was sampled');
   });
 
-  it('steps in the panel too: same position, and the keyboard stays there', async () => {
-    const button = '[data-step="token"]';
-    await driver({ op: 'click', webview: true, selector: button });
+  it('steps in the panel too: everything shows the new place, and the keyboard stays there', async () => {
+    await driver({ op: 'click', webview: true, selector: '[data-step="token"]' });
     await standsAt(4);
-    await driver({ op: 'press', key: 'Enter' });
-    await standsAt(5);
-    await driver({ op: 'press', key: 'Enter' });
-    await standsAt(6);
+    for (const number of [5, 6]) {
+      await driver({ op: 'press', key: 'Enter' });
+      await standsAt(number);
+    }
+    const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+    assert.equal(activeTab?.label, 'Session: short-task');
     await driver({ op: 'screenshot', name: 'debug-dark' });
   });
 
-  it('never samples for a watch', async () => {
-    const saved = await savedTokens();
-    await assert.rejects(
-      Promise.resolve(session().customRequest('evaluate', { expression: 'get_time({})', context: 'watch' })),
-    );
-    const answer = await session().customRequest('evaluate', { expression: 'get_time({})', context: 'repl' });
-    assert.match(answer.result, /^rehearsed /);
-    assert.equal(await savedTokens(), saved, 'the session holds nothing of it');
+  it('rehearses a call in the console, and never in a watch', async () => {
+    const saved = savedTokens();
+    const ask = (context: string) =>
+      session().customRequest('evaluate', { expression: 'get_time({})', context });
+    await assert.rejects(async () => ask('watch'));
+    assert.match((await ask('repl')).result, /^rehearsed /);
+    assert.equal(savedTokens(), saved, 'the session holds nothing of it');
     assert.equal(await tokenNumber(), 6);
   });
 
-  it('goes to the end, where one can still look, and stops there', async () => {
-    await command('continue');
-    await until(
-      async () => (await stack())[0] && vscode.debug.activeStackItem instanceof vscode.DebugStackFrame,
-      'the end',
-    );
+  it('goes to the end, where one can still look and go back, and is over when stopped', async () => {
+    assert.equal((await stopAfter('continue')).reason, 'end');
     await until(() => transcriptEditor()?.document.getText().includes('end ·'), 'the end in the transcript');
-    assert.ok(vscode.debug.activeDebugSession, 'the session is still there');
     await driver({ op: 'screenshot', name: 'debug-end-dark' });
-    const tokens = await savedTokens();
+    assert.equal((await stopAfter('stepBack')).reason, 'step');
+    await standsAt(6);
+    const tokens = savedTokens();
     await command('stop');
     await until(() => !vscode.debug.activeDebugSession, 'the end of the debug session');
-    assert.equal(await savedTokens(), tokens);
+    assert.equal(savedTokens(), tokens);
+  });
+
+  it('opens a saved session again: every token is there, and stepping goes on', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const file = newestSession();
+    const tokens = savedTokens();
+    const { length } = stops;
+    await vscode.commands.executeCommand('rehearsal.openSession', file);
+    await until(() => stops[length], 'the stop of the opened session', 60_000);
+    await standsAt(6);
+    assert.equal((await stopAfter('continue')).reason, 'end');
+    assert.equal(newestSession(), file);
+    assert.equal(savedTokens(), tokens, 'what is stored is replayed');
+    await command('restart');
+    await standsAt(0);
+    await stopAfter('stepInto');
+    await standsAt(1);
+    assert.equal(savedTokens(), tokens + 1);
+    await command('stop');
+    await until(() => !vscode.debug.activeDebugSession, 'the end of the debug session');
+  });
+
+  it('pauses between two tokens, and nothing comes after', async () => {
+    const { length } = stops;
+    await vscode.debug.startDebugging(vscode.workspace.workspaceFolders![0], {
+      type: 'rehearsal',
+      request: 'launch',
+      name: 'long',
+      program: '${workspaceFolder}/long.rehearsal.json',
+    });
+    await until(() => stops[length], 'the first stop');
+    await command('continue');
+    await until(() => savedTokens() > 10, 'some tokens', 60_000);
+    assert.equal((await stopAfter('pause')).reason, 'pause');
+    const tokens = savedTokens();
+    await new Promise((ok) => setTimeout(ok, 500));
+    assert.equal(savedTokens(), tokens);
+    await stopAfter('stepInto');
+    assert.equal(savedTokens(), tokens + 1);
   });
 });

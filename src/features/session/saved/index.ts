@@ -16,7 +16,7 @@ export function registerSavedSessions(services: Services, sessions: SessionFeatu
     clearTimeout(timer);
     timer = setTimeout(() => tree.redraw(), PAUSE_MS);
   };
-  const watcher = vscode.workspace.createFileSystemWatcher('**/.rehearsal/sessions/*.jsonl');
+  const watcher = vscode.workspace.createFileSystemWatcher('**/.rehearsal{,/sessions,/sessions/*.jsonl}');
   services.context.subscriptions.push(
     { dispose: () => clearTimeout(timer) },
     vscode.window.registerTreeDataProvider(View.sessions, tree),

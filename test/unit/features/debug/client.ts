@@ -37,6 +37,7 @@ export class Client {
         synced: async () => {},
       },
       followed: () => {},
+      showTop: async () => true,
       left: () => {
         this.left = true;
       },
