@@ -1,16 +1,17 @@
-"""The tokenizer of nano: byte-level BPE that keeps whatever has to be copied in the same pieces everywhere.
+"""The tokenizer of nano: a frequent word is one token, everything else is spelled letter by letter.
 
-`#`, `_`, every digit and every capital letter of an id stand alone, and capitalized words, e-mail addresses and
-names with underscores never take the space before them. So a value has the same tokens in a request, in a call and in
-a result, and a choice such as `#` or `W` after `"order_id": "` is one token. Text that never changes in prompts
-is one token each (`corpus/constants.ts`).
+A model this small learns to copy symbols that it sees often: digits and letters, not thousands of word pieces
+(README.md has the measurement). So names, e-mail addresses, ids and every word of an environment that it never saw
+are spelled, in the same way wherever they stand; a choice such as `#` or `W` after `"order_id": "` is one token.
+Text that never changes in prompts is one token each (`corpus/constants.ts`).
 """
 
+import collections
 import itertools
 import json
 from pathlib import Path
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 HERE = Path(__file__).parent
@@ -19,7 +20,8 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", END]
 TAGS = ["<tools>", "</tools>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 VOCABULARY = 2048
 CONTEXT = 4096
-SAMPLE = 6000  # documents of each file that the pieces are learned from
+SAMPLE = 6000  # documents of each file in which words are counted
+RARE = 60  # a word in fewer of them is spelled
 ROLES = "system\nuser\nassistant\n"
 
 PIECES = "|".join(
@@ -59,20 +61,21 @@ def build(corpus: Path, out: Path) -> PreTrainedTokenizerFast:
     names = constants["names"]
     added = SPECIAL + TAGS + constants["tags"] + sentences + names
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(PIECES), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
+    # Merges are ignored for a word of the vocabulary, and there are none for the others: words or bytes.
+    splitter = pre_tokenizers.Split(Regex(PIECES), "isolated")
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    counts: collections.Counter[str] = collections.Counter()
+    for text in texts(corpus, added):
+        counts.update({piece for piece, _ in splitter.pre_tokenize_str(text)})
+    spelled = set(constants["spelled"])
+    words = [word for word, count in counts.most_common() if count >= RARE and word.strip().lower() not in spelled]
+    bytelevel = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    encoded = ["".join(piece for piece, _ in bytelevel.pre_tokenize_str(word)) for word in words]
+    vocabulary = list(dict.fromkeys([*alphabet, *encoded]))[: VOCABULARY - len(added)]
+    model = models.BPE(vocab={token: i for i, token in enumerate(vocabulary)}, merges=[], ignore_merges=True)
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([splitter, bytelevel])
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY - len(added),
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(texts(corpus, added), trainer)
     tokenizer.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in SPECIAL])
     tokenizer.add_tokens(
         [AddedToken(text, normalized=False, single_word=text in names) for text in added[len(SPECIAL) :]]

@@ -13,18 +13,27 @@ import { capital, inventedWord, type Part } from './words';
 const split = (text: string) => text.trim().split(/\s+/);
 
 const NOUNS: Record<Part, string[]> = {
-  train:
-    split(`account alarm album appointment article auction balance bed bill bike bus car card class client concert
-    course contact contract coupon customer device doctor document driver employee event exam expense file film flat
-    folder forecast game gift grade grant group guest holiday house image insurance issue item job journey key lesson
-    letter light loan lock machine map match meal medicine member menu message movie note offer page parcel parking
-    partner password patient payment permit phone photo plan plant player poll post project question quote receipt
-    record refund rental repair report request review ride road sale salary sample score season seat server shift ship
-    shop song stock story student subscription supplier survey table task tax taxi team test theme thread tour trip
-    truck tutor user vehicle video visit vote warranty workout`),
-  heldOut:
-    split(`weather invoice ticket recipe playlist hotel shipment reminder thermostat meeting library museum
-    newsletter printer reservation vaccine translation timer festival donation`),
+  train: split(`account activity agent alarm album alert animal answer apartment app appointment area article artist
+    asset auction balance bank battery bed bill bike blog board boat book booking branch budget bus button cabin
+    calendar call camera campaign car card cart case category chat check city class client code comment company concert
+    contact contest contract conversation country coupon course customer data day deal delivery device dish doctor
+    document domain door driver email employee engine entry event exam exchange expense fact family fee file film
+    filter flat flight folder food forecast form friend game garage gift goal grade grant group guest guide history
+    holiday home hotel house idea image index insurance invite invoice issue item job journey key label lead league
+    lesson letter level light link loan location lock log machine mail map market match meal medicine meeting member
+    memory menu message meter model movie music name network news note notice number offer office option owner package
+    page parcel park parking part partner party pass password path patient payment permit person pet phone photo
+    picture place plan plant player playlist poll pool post prescription price print prize product profile program
+    project promotion property purchase question queue quiz quote race rate reading receipt recipe record refund
+    region reminder rental repair reply report request reservation resource restaurant result review reward ride road
+    role room route rule salary sale sample schedule school score screen season seat section sensor series server
+    service session setting share shift ship shipment shop show sign site snack song sound space speaker stock stop
+    store story stream student subscription suggestion summary supplier survey switch system table tag target task tax
+    taxi team test theme thermostat thread ticket timer title token topic tour toy track trade train transaction
+    transfer translation transport trip truck tutor user value vehicle version video view visit visitor voice vote
+    voucher warranty weather website window word work workout zone`),
+  heldOut: split(`library museum newsletter vaccine festival donation greenhouse orchestra passport harvest kennel
+    aquarium canoe bakery satellite podcast mortgage scooter sauna tractor`),
 };
 
 interface Verb {
@@ -147,7 +156,7 @@ function listOf(words: string[]): string {
 export function anyTool(random: Random, part: Part, taken: Set<string>): AnyTool {
   for (;;) {
     const verb = random.pick(VERBS);
-    const noun = part === 'train' && random.chance(0.2) ? inventedWord(random) : random.pick(NOUNS[part]);
+    const noun = part === 'train' && random.chance(0.35) ? inventedWord(random) : random.pick(NOUNS[part]);
     const [first, second] = [random.pick(verb.names), noun];
     const name = random.weighted({
       [`${first}_${second}`]: 8,

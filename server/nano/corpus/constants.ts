@@ -8,6 +8,7 @@ import {
   RESULT_OPEN,
   TOOLS_HEADING,
 } from '../../../src/core/conversation/prompts';
+import { properNouns } from './words';
 import { flightsWorld, shopWorld } from './examples';
 
 /** How schemas begin and end wherever they are written as JSON with the usual order of keys. */
@@ -39,8 +40,11 @@ function names(): string[] {
   return [...found].filter((name) => name.includes('_'));
 }
 
-/** `tags` are what a person sees as tokens of their own in outputs; `sentences` stand in prompts only. */
-export function constants(): { tags: string[]; sentences: string[]; names: string[] } {
+/**
+ * `tags` are what a person sees as tokens of their own in outputs; `sentences` stand in prompts only; `spelled` are
+ * words that stay in letters however frequent they are.
+ */
+export function constants(): { tags: string[]; sentences: string[]; names: string[]; spelled: string[] } {
   return {
     tags: [RESULT_OPEN, RESULT_CLOSE],
     sentences: [
@@ -53,5 +57,6 @@ export function constants(): { tags: string[]; sentences: string[]; names: strin
       ...SCHEMA,
     ],
     names: names(),
+    spelled: properNouns(),
   };
 }

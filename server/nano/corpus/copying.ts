@@ -36,7 +36,13 @@ export function copyDocument(random: Random, part: Part): Document {
     inventedWord(random),
   ]);
   const args = { [name]: anyValue(random, part) };
-  switch (random.weighted({ act: 4, rehearse: 3, field: 3, records: 3 })) {
+  switch (random.weighted({ echo: 8, act: 4, rehearse: 3, field: 3, records: 3 })) {
+    case 'echo': {
+      // Nothing but repetition, and half of its tokens carry loss: what makes copying start.
+      const values = Array.from({ length: random.int(1, 3) }, () => anyValue(random, part));
+      const said = values.join(random.pick([', ', ' ', '\n', ' and ']));
+      return chat(said, said);
+    }
     case 'act':
       return chat(`${tool} ${name} ${args[name]}.`, hermesCall(tool, args));
     case 'rehearse': {

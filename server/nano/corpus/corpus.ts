@@ -62,7 +62,7 @@ function worldDocument(kind: Kind, world: ExampleWorld, random: Random, part: Pa
   return rehearseDocument(kind, environment, events, random.chance(0.4));
 }
 
-/** One to three requests, done by the expert; `free`: sometimes calls that no request asked for. */
+/** One to four requests, done by the expert; `free`: sometimes calls that no request asked for. */
 export function worldSession(
   world: ExampleWorld,
   random: Random,
@@ -73,7 +73,7 @@ export function worldSession(
   const state = shop ? shopState(random, part) : flightState(random, part);
   const readOnly = (name: string) => world.tools.find((tool) => tool.name === name)?.readOnly === true;
   const session = new Session(world.module, state, readOnly);
-  for (let left = Number(random.weighted({ 1: 4, 2: 3, 3: 2 })); left > 0; left--) {
+  for (let left = Number(random.weighted({ 1: 3, 2: 3, 3: 3, 4: 2 })); left > 0; left--) {
     if (options.free && random.chance(0.35)) freeCalls(session, state, world, random, part);
     else if (shop) shopTask(session, state, random.pick(SHOP_KINDS), random, part, options.novice);
     else flightTask(session, state, random.pick(FLIGHT_KINDS), random);
@@ -141,7 +141,7 @@ function anyDocument(kind: Kind, random: Random, part: Part): Document | undefin
   const made = anyTools(random, part);
   const tools = made.map((one) => one.tool);
   const environment = environmentOf({ name: 'any', policy: random.pick(POLICIES), tools });
-  let events = anySession(made, random.int(1, 4), random, part);
+  let events = anySession(made, random.int(1, 5), random, part);
   if (random.chance(0.06)) events = withRefused(events, tools, random);
   if (kind === 'act-any') return actDocument(kind, environment, events);
   environment.examples = anyRecords(made, events, random, part);

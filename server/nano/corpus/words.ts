@@ -27,7 +27,7 @@ const LAST: Record<Part, string[]> = {
     Davis Diaz Dubois Duran Engel Evans Farah Ferrari Fischer Flores Fox Garcia Gomez Gray Green Haas Haddad Hall
     Hansen Hill Hoffman Horvat Hughes Ito Ivanov Jansen Jones Kaur Keller Khan Kim King Klein Koch Kumar Lang Larsen
     Lee Lopez Maier Mann Marin Martin Meyer Mills Mora Morgan Moss Nagy Nash Nielsen Novak Olsen Ortega Park Patel
-    Pavlov Perez Petrov Popov Price Quinn Ramos Reed Reyes Ricci Rios Roth Rubin Russo Sato Schmidt Scott Shah Silva
+    Pavlov Perez Petrov Popov Quinn Ramos Reed Reyes Ricci Rios Roth Rubin Russo Sato Schmidt Scott Shah Silva
     Singh Smith Stone Suzuki Tanaka Torres Vega Wagner Walker Wang Weber West White Wolf Wood Yilmaz Young Zhang`),
   heldOut:
     split(`Rossi Kovacs Okafor Lindqvist Mehta Duarte Santos Moretti Nguyen Hernandez Ahmed Johansson Lambert
@@ -65,6 +65,12 @@ const MATERIALS: Record<Part, string[]> = {
     White Winter Wooden Yellow`),
   heldOut: split('Wool Rain Travel Office Water Bamboo Velvet Folding Marble Purple'),
 };
+
+/** Words that are copied and never understood, in lower case. */
+export function properNouns(): string[] {
+  const lists = [FIRST, LAST, CITIES, STREETS, THINGS, MATERIALS].flatMap((list) => [...list.train, ...list.heldOut]);
+  return lists.map((word) => word.toLowerCase());
+}
 
 const SYLLABLES =
   split(`ba be bi bo bra ca ce cla da de di do dra el en er fa fi fre ga ge go gri ha he hu il in is ja

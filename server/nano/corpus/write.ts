@@ -10,9 +10,9 @@ import { corpus, type Kind } from './corpus';
 
 /** Documents of each file and their shares: copying first, tools that nobody wrote, then everything. */
 export const FILES: Record<string, { documents: number; shares: Partial<Record<Kind, number>> }> = {
-  copy: { documents: 42000, shares: { copy: 1 } },
+  copy: { documents: 24000, shares: { copy: 1 } },
   any: {
-    documents: 14000,
+    documents: 10000,
     shares: {
       copy: 25,
       'act-any': 45,
@@ -23,7 +23,7 @@ export const FILES: Record<string, { documents: number; shares: Partial<Record<K
     },
   },
   mixed: {
-    documents: 26000,
+    documents: 19000,
     shares: {
       copy: 15,
       'act-shop': 24,
