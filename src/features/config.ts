@@ -1,6 +1,7 @@
 /** The one reader of settings: typed getters over what package.json contributes, read anew at each access. */
 import * as vscode from 'vscode';
 import type { Sampling } from '../core/policy';
+import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { Setting } from './ids';
 import type { Settings } from './services';
 
@@ -32,15 +33,16 @@ export class Config implements Settings {
     await vscode.workspace.getConfiguration().update(Setting.model, model, vscode.ConfigurationTarget.Global);
   }
 
-  /** Top-p, top-k and min-p are off and sent as such: servers' own defaults differ. */
+  /** What no setting names is as in the command line: the same seed gives the same tokens there. */
   sampling(): Sampling & { seed: number; alternatives: number } {
+    const { temperature, topP, topK, minP, seed, alternatives } = DEFAULT_OPTIONS;
     return {
-      temperature: within(read<number>(Setting.temperature, 1), 0, 2, 1),
-      topP: 1,
-      topK: -1,
-      minP: 0,
-      seed: whole(read<number>(Setting.seed, 0), 0, 2 ** 31 - 1, 0),
-      alternatives: whole(read<number>(Setting.alternatives, 5), 0, 20, 5),
+      temperature: within(read<number>(Setting.temperature, temperature), 0, 2, temperature),
+      topP,
+      topK,
+      minP,
+      seed: whole(read<number>(Setting.seed, seed), 0, 2 ** 31 - 1, seed),
+      alternatives: whole(read<number>(Setting.alternatives, alternatives), 0, 20, alternatives),
     };
   }
 

@@ -45,9 +45,8 @@ export class EnvironmentDiagnostics implements vscode.Disposable {
   private async refresh(): Promise<void> {
     const round = ++this.round;
     const open = vscode.workspace.textDocuments.filter(isEnvironment);
-    const files = new Set([...(await this.environments.files()), ...open.map(({ uri }) => uri.fsPath)]);
     const found = new Map<string, vscode.Diagnostic[]>();
-    for (const file of files) {
+    for (const file of await this.environments.files()) {
       const loaded = await this.environments.load(file);
       for (const diagnostic of loaded.diagnostics) add(found, loaded, diagnostic);
       const document = open.find(({ uri }) => uri.fsPath === file);

@@ -33,15 +33,14 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.touch(document.uri)),
       // Closing an editor without saving brings the text on disk back.
       vscode.workspace.onDidCloseTextDocument((document) => this.touch(document.uri)),
+      vscode.workspace.onDidOpenTextDocument((document) => void this.opened(document)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
     );
   }
 
-  /** Absolute paths, sorted. */
+  /** Absolute paths, sorted: those of the workspace, and what else is open in an editor. */
   files(): Promise<string[]> {
-    this.listed ??= Promise.resolve(vscode.workspace.findFiles(ENVIRONMENT_FILES, EXCLUDED)).then((found) =>
-      found.map((uri) => uri.fsPath).sort(),
-    );
+    this.listed ??= this.list();
     return this.listed;
   }
 
@@ -64,6 +63,18 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
   dispose(): void {
     clearTimeout(this.timer);
     vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  private async list(): Promise<string[]> {
+    const found = await vscode.workspace.findFiles(ENVIRONMENT_FILES, EXCLUDED);
+    const open = vscode.workspace.textDocuments.filter(isEnvironment);
+    return [...new Set([...found, ...open.map(({ uri }) => uri)].map(({ fsPath }) => fsPath))].sort();
+  }
+
+  /** An editor may show a file from outside of the workspace. */
+  private async opened(document: vscode.TextDocument): Promise<void> {
+    if (isEnvironment(document) && !(await this.files()).includes(document.uri.fsPath))
+      this.touch(document.uri);
   }
 
   private touch(uri: vscode.Uri): void {

@@ -11,15 +11,22 @@ const rows = (view: string) =>
   driver<string[]>({ op: 'texts', selector: `.pane:has(.title:text-is("${view}")) .monaco-list-row` });
 
 const clickRow = (view: string, text: string) =>
-  driver({ op: 'click', selector: `.pane:has(.title:text-is("${view}")) .monaco-list-row:has-text("${text}")` });
+  driver({
+    op: 'click',
+    selector: `.pane:has(.title:text-is("${view}")) .monaco-list-row:has-text("${text}")`,
+  });
 
 describe('views', () => {
   before(() => vscode.commands.executeCommand('rehearsal.environments.focus'));
 
   it('show environments with their tasks and tools', async () => {
-    await until(async () => (await rows('Environments')).some((row) => row.includes('order-without-hash')), 'the tasks');
+    await until(
+      async () => (await rows('Environments')).some((row) => row.includes('order-without-hash')),
+      'the tasks',
+    );
     const shown = (await rows('Environments')).join('\n');
-    for (const text of ['shop', 'flights', 'Tasks', 'Tools', 'basic-economy']) assert.match(shown, new RegExp(text));
+    for (const text of ['shop', 'flights', 'Tasks', 'Tools', 'basic-economy'])
+      assert.match(shown, new RegExp(text));
     await driver({ op: 'screenshot', name: 'trees-dark' });
     await setTheme('light');
     await driver({ op: 'screenshot', name: 'trees-light' });
@@ -36,18 +43,27 @@ describe('views', () => {
   it('show what is wrong with a file, and forget it once it is corrected', async () => {
     const file = path.join(folder, 'broken.rehearsal.json');
     fs.writeFileSync(file, '{ "tools": [], "tasks": ');
-    await until(async () => (await rows('Environments')).some((row) => row.includes('broken')), 'the new file');
+    await until(
+      async () => (await rows('Environments')).some((row) => row.includes('broken')),
+      'the new file',
+    );
     const shown = (await rows('Environments')).join('\n');
     assert.match(shown, /1 problem/);
     assert.match(shown, /ends too early/);
     fs.rmSync(file);
-    await until(async () => !(await rows('Environments')).some((row) => row.includes('broken')), 'the file to go');
+    await until(
+      async () => !(await rows('Environments')).some((row) => row.includes('broken')),
+      'the file to go',
+    );
   });
 
-  it('say what to do where there is no session and no server yet', async () => {
-    const sessions = await driver<string>({ op: 'text', selector: '.pane:has(.title:text-is("Sessions"))' });
-    assert.match(sessions, /Nothing was rehearsed/);
-    const server = await driver<string>({ op: 'text', selector: '.pane:has(.title:text-is("Server"))' });
-    assert.match(server, /Set Up Local Server|Address/);
+  it('say what to do where there is no session yet', async () => {
+    fs.rmSync(path.join(folder, '.rehearsal'), { recursive: true, force: true });
+    const text = () =>
+      driver<string>({ op: 'text', selector: '.pane:has(.title:text-is("Sessions")) .welcome-view' });
+    await until(
+      async () => /Nothing was rehearsed.*Start Rehearsal Session/.test(await text()),
+      'the welcome',
+    );
   });
 });

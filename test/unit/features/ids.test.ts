@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { DEFAULT_OPTIONS } from '../../../src/core/rehearsal/options';
 import * as ids from '../../../src/features/ids';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -40,6 +41,16 @@ describe('ids and package.json', () => {
       Object.keys(section.properties),
     );
     assert.deepEqual(sorted(names), valuesOf(ids.Setting));
+  });
+
+  it('sample by default as the command line does', () => {
+    const settings = Object.assign(
+      {},
+      ...contributes.configuration.map((section: { properties: object }) => section.properties),
+    );
+    for (const name of ['temperature', 'seed', 'alternatives'] as const) {
+      assert.equal(settings[ids.Setting[name]].default, DEFAULT_OPTIONS[name]);
+    }
   });
 
   it('have the same languages and debug type', () => {
