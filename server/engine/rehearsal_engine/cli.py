@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--port", type=int, default=0, help="0: a free one, told in the ready line")
     p.add_argument("--device", choices=["auto", "cpu", "cuda", "mps"], default="auto")
     p.add_argument("--dtype", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
-    p.add_argument("--threads", type=int, help="CPU threads of a forward pass")
+    p.add_argument("--threads", type=int, help="CPU threads of a forward pass (default: 1 for small models, else all cores)")
     p.add_argument("--deterministic", action="store_true", help="bit-equal whatever else runs or is cached; slower")
     p.add_argument("--cache-mib", type=int, default=1024, help="bound on keys and values (default 1024)")
     p.add_argument("--max-batch", type=int, default=32, help="most sequences in a forward pass (default 32)")
@@ -79,7 +79,10 @@ def build(options: argparse.Namespace, token: str | None = None):
 
     registry = open_models(options)
     next(iter(registry.served.values())).load()
-    scheduler = Scheduler(PrefixCache(options.cache_mib << 20), options.max_batch, options.deterministic)
+    largest = max(served.parameters for served in registry.served.values())
+    # Below this size several threads wait for one another longer than they compute.
+    threads = 1 if options.deterministic else options.threads or (1 if largest < 30e6 else None)
+    scheduler = Scheduler(PrefixCache(options.cache_mib << 20), options.max_batch, options.deterministic, threads)
     scheduler.start()
     return create_app(Engine(registry, scheduler), token), scheduler
 
@@ -95,8 +98,6 @@ def open_models(options: argparse.Namespace):
     transformers.logging.set_verbosity_error()
     if options.deterministic:
         torch.use_deterministic_algorithms(True)
-    if options.deterministic or options.threads:
-        torch.set_num_threads(1 if options.deterministic else options.threads)
     shared = Options(pick_device(options.device), options.dtype, options.deterministic, options.max_model_len)
     named = [split_name(text) for text in options.model]
     if options.served_model_name:

@@ -44,6 +44,14 @@ class Served:
         return self.name, self.adapter, self.version
 
     @property
+    def parameters(self) -> int:
+        """About how many there are, from the config: known before the weights are read."""
+        c = self.config
+        hidden, layers = getattr(c, "hidden_size", 0), getattr(c, "num_hidden_layers", 0)
+        inner = getattr(c, "intermediate_size", None) or 4 * hidden
+        return layers * (4 * hidden * hidden + 3 * hidden * inner) + c.vocab_size * hidden
+
+    @property
     def full_attention(self) -> bool:
         from rehearsal_engine.model import supports
 

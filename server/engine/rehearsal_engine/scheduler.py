@@ -31,8 +31,11 @@ LOGIT_CELLS = 1 << 25  # most logits at a time when a prompt is scored
 class Scheduler(threading.Thread):
     """Runs sequences of all models until `stop`."""
 
-    def __init__(self, cache: PrefixCache, max_batch: int = 32, deterministic: bool = False):
+    def __init__(
+        self, cache: PrefixCache, max_batch: int = 32, deterministic: bool = False, threads: int | None = None
+    ):
         super().__init__(name="engine", daemon=True)
+        self.threads = threads  # of a forward pass on a CPU; None: PyTorch's own choice
         self.cache, self.max_batch, self.deterministic = cache, max_batch, deterministic
         self.metrics = Metrics()
         self.alive: list[Sequence] = []
@@ -73,6 +76,8 @@ class Scheduler(threading.Thread):
     # The engine's own thread.
 
     def run(self) -> None:
+        if self.threads:
+            torch.set_num_threads(self.threads)
         while True:
             with self._wake:
                 while not (self._inbox or self.alive or self._stopping):
