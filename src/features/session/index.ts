@@ -5,7 +5,7 @@ import { UserError } from '../../core/user-error';
 import { sessionsFolder } from '../../node/sessions/file';
 import { listSessions, type SessionSummary } from '../../node/sessions/list';
 import { targetOf } from '../environments/target';
-import { Command, DEBUG_TYPE, SESSION_PANEL } from '../ids';
+import { Command, ContextKey, DEBUG_TYPE, SESSION_PANEL } from '../ids';
 import type { Services, SessionFeature, StartRequest } from '../services';
 import type { LiveSession } from './live';
 import { Panels } from './panel';
@@ -65,7 +65,10 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
 
   constructor(private readonly services: Services) {
     this.sessions = new Sessions({ ...services, folderOf });
-    this.sessions.on('change', () => this.changed.fire());
+    this.sessions.on('change', () => {
+      void vscode.commands.executeCommand('setContext', ContextKey.hasSession, this.sessions.all.length > 0);
+      this.changed.fire();
+    });
     this.panels = new Panels({
       ...services,
       follow: (live) => this.follow(live),

@@ -140,10 +140,14 @@ describe('debug session', function () {
 
   it('steps in the panel too: everything shows the new place, and the keyboard stays there', async () => {
     await driver({ op: 'click', webview: true, selector: '[data-step="token"]' });
-    await standsAt(4);
-    for (const number of [5, 6]) {
-      await driver({ op: 'press', key: 'Enter' });
+    for (const number of [4, 5, 6]) {
       await standsAt(number);
+      const place = `Stopped at turn 1, ACT, token ${number}`;
+      await until(
+        async () => (await driver({ op: 'text', webview: true, selector: '.steps .reason' })) === place,
+        place,
+      );
+      if (number < 6) await driver({ op: 'press', key: 'Enter' });
     }
     const { activeTab } = vscode.window.tabGroups.activeTabGroup;
     assert.equal(activeTab?.label, 'Session: short-task');
@@ -198,7 +202,7 @@ describe('debug session', function () {
       type: 'rehearsal',
       request: 'launch',
       name: 'long',
-      program: '${workspaceFolder}/long.rehearsal.json',
+      program: 'long.rehearsal.json',
     });
     await until(() => stops[length], 'the first stop');
     await command('continue');
