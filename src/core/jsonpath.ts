@@ -1,43 +1,61 @@
-/** The part of JSONPath (RFC 9535) that environments use: `$.a.b`, `['a b']`, `[0]`, `[-1]`, `[*]`, `.*`. */
-import { isObject, type Json } from './json';
+/** JSONPath (RFC 9535) as environments use it: in `ignore`, in tolerances, in checks on results. No eval. */
+import { compile, type JSONPathQuery } from 'json-p3';
+import type { Json } from './json';
 
-export type PathStep = { key: string } | { index: number } | { all: true };
+/** Member names and list indexes from the root to a place. */
+export type Location = readonly (string | number)[];
 
-const STEP =
-  /\.([\p{L}_$][\p{L}\p{N}_$-]*)|\.(\*)|\[(\*)\]|\[(-?\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/uy;
+const KEPT = 512;
+const compiled = new Map<string, JSONPathQuery | null>();
 
-/** Steps of a path, or null where it is not in this part of JSONPath. The `$` in front may be left out. */
-export function parsePath(path: string): PathStep[] | null {
-  const text = path.startsWith('$')
-    ? path.slice(1)
-    : path.startsWith('[') || path.startsWith('.')
-      ? path
-      : `.${path}`;
-  const steps: PathStep[] = [];
-  STEP.lastIndex = 0;
-  while (STEP.lastIndex < text.length) {
-    const found = STEP.exec(text);
-    if (!found) return null;
-    const [, name, dotAll, all, index, single, double] = found;
-    if (dotAll || all) steps.push({ all: true });
-    else if (index !== undefined) steps.push({ index: Number(index) });
-    else steps.push({ key: name ?? (single ?? double)!.replace(/\\(.)/g, '$1') });
+/** A path ready to use, or null where it is malformed. The `$` in front may be left out. */
+function queryOf(path: string): JSONPathQuery | null {
+  const known = compiled.get(path);
+  if (known !== undefined) return known;
+  if (compiled.size >= KEPT) compiled.clear();
+  const text = path.startsWith('$') ? path : /^[[.]/.test(path) ? `$${path}` : `$.${path}`;
+  let query: JSONPathQuery | null = null;
+  try {
+    query = compile(text);
+  } catch {
+    // What is wrong with it is said by the linter, at the place where it is written.
   }
-  return steps;
+  compiled.set(path, query);
+  return query;
+}
+
+export function isPath(path: string): boolean {
+  return queryOf(path) !== null;
+}
+
+/** Every place that a path selects, in order; none where it is malformed. */
+export function locationsAt(value: Json, path: string): { location: Location; value: Json }[] {
+  try {
+    const nodes = queryOf(path)?.query(value).nodes ?? [];
+    return nodes.map((node) => ({ location: node.location, value: node.value as Json }));
+  } catch {
+    return []; // a filter that recurses too deep selects nothing
+  }
 }
 
 /** All values that a path selects, in order; empty where there is none or the path is malformed. */
 export function valuesAt(value: Json, path: string): Json[] {
-  let found = [value];
-  for (const step of parsePath(path) ?? [{ index: Number.NaN }]) {
-    found = found.flatMap((item): Json[] => {
-      if ('all' in step) return typeof item === 'object' && item !== null ? Object.values(item) : [];
-      if ('index' in step) {
-        const one = Array.isArray(item) ? item.at(step.index) : undefined;
-        return one === undefined || Number.isNaN(step.index) ? [] : [one];
-      }
-      return isObject(item) && Object.hasOwn(item, step.key) ? [item[step.key]!] : [];
-    });
-  }
-  return found;
+  return locationsAt(value, path).map((node) => node.value);
+}
+
+const PLAIN = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+
+/** One more step of a path as people read it: `.name`, `['a name']`, `[0]`. */
+export function pathStep(step: string | number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  return PLAIN.test(step) ? `.${step}` : `['${escaped(step)}']`;
+}
+
+/** RFC 9535 normalized paths escape the quote, the backslash and control characters. */
+function escaped(name: string): string {
+  return JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+}
+
+export function pathText(location: Location): string {
+  return `$${location.map(pathStep).join('')}`;
 }

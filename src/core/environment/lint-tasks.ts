@@ -1,6 +1,6 @@
 /** What is wrong with a task beyond its schema. */
 import { isObject, type JsonObject } from '../json';
-import { parsePath } from '../jsonpath';
+import { isPath } from '../jsonpath';
 import { matcherKey, matcherProblem } from '../reward/matchers';
 import { mayRunLong, regex } from '../reward/text';
 import type { Check, ExpectedCall, Matcher } from '../reward/types';
@@ -62,7 +62,7 @@ function lintCheck(check: Check, entry: Entry, tools: Tools, report: Report): vo
     });
   } else if (check.kind === 'fromResult') {
     if (!tools.has(check.tool)) unknownTool(check.tool, entry, ['tool'], tools, report);
-    if (!parsePath(check.path)) {
+    if (!isPath(check.path)) {
       const message = `${JSON.stringify(check.path)} is not a path such as $.items[0].price; the check cannot be scored.`;
       report.error(entry.place(['path']), 'path', message, 'Correct the path.');
     }

@@ -1,6 +1,6 @@
 /** What is wrong with an environment beyond its schema: things that do not fit one another. */
 import { equalJson, isObject, type Json } from '../json';
-import { parsePath } from '../jsonpath';
+import { isPath } from '../jsonpath';
 import { type Report, toolNames } from './diagnostics';
 import { compileSchema } from './json-schema';
 import { lintTask } from './lint-tasks';
@@ -20,9 +20,14 @@ export function lintEnvironment(input: LintInput, report: Report): void {
   const { environment, root } = input;
   const tools = new Map(environment.tools.map((tool) => [tool.name, tool]));
   environment.ignore.forEach((path, i) => {
-    if (parsePath(path)) return;
+    if (isPath(path)) return;
     const message = `${JSON.stringify(path)} is not a path such as $.items[*].id; it ignores nothing.`;
     report.warning(root.place(['ignore', i]), 'path', message, 'Correct the path.');
+  });
+  environment.tolerances?.forEach(({ path }, i) => {
+    if (isPath(path)) return;
+    const message = `${JSON.stringify(path)} is not a path such as $.items[*].price; it tolerates nothing.`;
+    report.warning(root.place(['tolerances', i, 'path']), 'path', message, 'Correct the path.');
   });
   environment.examples.forEach((example, i) => {
     lintExample(example, input.examples[i]!, tools, report);

@@ -109,6 +109,7 @@ function settings(
   return {
     name: given.name || nameOf(path),
     ignore: given.ignore ?? [],
+    ...(given.tolerances ? { tolerances: given.tolerances } : {}),
     ...(executor === undefined ? {} : { executor: executor as Environment['executor'] & object }),
     gates: given.gates ?? DEFAULTS.gates,
     reuseExamples: given.reuseExamples ?? DEFAULTS.reuseExamples,

@@ -33,6 +33,20 @@ export interface Example {
   note?: string;
 }
 
+/** A difference that the author lets pass at the places that `path` selects. */
+export interface Tolerance {
+  /** JSONPath (RFC 9535) into the answer. */
+  path: string;
+  /** Numbers may differ by `absolute`, or by `relative` times the real number. Numbers written as text count. */
+  number?: { absolute?: number; relative?: number };
+  /** Times may differ by so many seconds: ISO 8601 and RFC 2822 texts, or Unix times. */
+  time?: { seconds: number };
+  /** How a list is aligned: its order carries no meaning, or its items have a key. */
+  list?: 'set' | { key: string };
+  /** `null` and an absent field are the same. */
+  null?: 'absent';
+}
+
 export interface Task {
   id: string;
   /** The user's first message. */
@@ -66,6 +80,8 @@ export interface Environment {
   examples: Example[];
   /** JSONPath of fields that may differ between a rehearsed and a real answer. */
   ignore: string[];
+  /** How else a rehearsed answer may differ from the real one. */
+  tolerances?: Tolerance[];
   executor?: ExecutorConfig;
   tasks: Task[];
   /** `check`: our gates answer first. `prompt`: the policy has to refuse by itself, in REHEARSE. */

@@ -3,7 +3,7 @@
 import { compileSchema } from '../environment/json-schema';
 import { formatJson, type Json, type JsonObject } from '../json';
 import { parseStrict } from '../json-text';
-import { parsePath, valuesAt } from '../jsonpath';
+import { isPath, valuesAt } from '../jsonpath';
 import type { Finding } from './checks';
 import { containsWhole, PATTERN_INPUT, regex, states } from './text';
 import type { Check, Transcript } from './types';
@@ -68,7 +68,7 @@ export function checkFromResult(
   check: Extract<Check, { kind: 'fromResult' }>,
   transcript: Transcript,
 ): Finding {
-  if (!parsePath(check.path))
+  if (!isPath(check.path))
     return { verdict: 'unscored', reason: `${check.path} is not a path such as $.items[0].price.` };
   const source = transcript.calls.findLast(
     (call) => call.tool === check.tool && call.valid && call.outcome === 'result',

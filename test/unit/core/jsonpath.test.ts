@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json } from '../../../src/core/json';
-import { parsePath, valuesAt } from '../../../src/core/jsonpath';
+import { isPath, locationsAt, pathText, valuesAt } from '../../../src/core/jsonpath';
 
 const value: Json = { a: { b: [1, { c: 'x' }] }, 'a b': [[2], [3]], 'x-y': null };
 
@@ -11,15 +11,17 @@ describe('paths into results', () => {
     assert.deepEqual(valuesAt(value, '$.a.b[0]'), [1]);
     assert.deepEqual(valuesAt(value, 'a.b[-1].c'), ['x']);
     assert.deepEqual(valuesAt(value, "$['a b'][*][0]"), [2, 3]);
-    assert.deepEqual(valuesAt(value, '$.x-y'), [null]);
+    assert.deepEqual(valuesAt(value, "$['x-y']"), [null]);
+    assert.deepEqual(valuesAt(value, '$..c'), ['x']);
+    assert.deepEqual(valuesAt(value, '$.a.b[?@.c == "x"].c'), ['x']);
     assert.deepEqual(valuesAt(value, '$.a.*[1].c'), ['x']);
     assert.deepEqual(valuesAt(value, '$.a.toString'), []);
     assert.deepEqual(valuesAt(value, '$.nowhere[0]'), []);
   });
 
   it('that are malformed select nothing', () => {
-    for (const path of ['$.a[', '$..a', '$.', '$.a b', '$[?(@.x)]', '$$']) {
-      assert.equal(parsePath(path), null, path);
+    for (const path of ['$.a[', '$.', '$.a b', '$[?@.x &&]', '$$', '$.a[(1)]']) {
+      assert.equal(isPath(path), false, path);
       assert.deepEqual(valuesAt(value, path), [], path);
     }
   });
@@ -29,8 +31,9 @@ describe('paths into results', () => {
     fc.assert(
       fc.property(fc.string(), (key) => {
         const object = Object.fromEntries([[key, 1]]);
-        const path = `$['${key.replace(/[\\']/g, '\\$&')}']`;
-        assert.deepEqual(valuesAt(object, path), [1]);
+        const path = pathText([key]);
+        assert.deepEqual(valuesAt(object, path), [1], path);
+        assert.deepEqual(locationsAt(object, path)[0]!.location, [key]);
       }),
     );
   });
