@@ -9,10 +9,11 @@ import path from 'node:path';
 import { ensureVenv, venvPython } from '../../scripts/lib/test-machine.mjs';
 import { type Bench, goalMet, type Result, toResult } from './row';
 import { decodeRows } from './rows/decode';
+import { diffRows } from './rows/diff';
 import { rolloutRows } from './rows/rollouts';
 import { stepRows } from './rows/step';
 
-const ROWS = [...decodeRows, ...stepRows, ...rolloutRows];
+const ROWS = [...decodeRows, ...diffRows, ...stepRows, ...rolloutRows];
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 
 const asked = process.argv.slice(2);
