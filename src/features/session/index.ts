@@ -12,6 +12,8 @@ import { Panels } from './panel';
 import { Sessions } from './sessions';
 import { Transcripts } from './transcript';
 
+const PAUSE_MS = 400;
+
 /** What the debugger needs of this feature. */
 export interface SessionParts {
   sessions: Sessions;
@@ -60,15 +62,13 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
   readonly followers = new Map<LiveSession, vscode.DebugSession>();
   private readonly panels: Panels;
   private readonly waiting = new Map<LiveSession, () => void>();
+  private timer: NodeJS.Timeout | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeSessions = this.changed.event;
 
   constructor(private readonly services: Services) {
     this.sessions = new Sessions({ ...services, folderOf });
-    this.sessions.on('change', () => {
-      void vscode.commands.executeCommand('setContext', ContextKey.hasSession, this.sessions.all.length > 0);
-      this.changed.fire();
-    });
+    this.sessions.on('change', () => this.soon());
     this.panels = new Panels({
       ...services,
       follow: (live) => this.follow(live),
@@ -77,7 +77,17 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
     });
   }
 
+  /** Whoever lists sessions reads their files: not at each of many steps. */
+  private soon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void vscode.commands.executeCommand('setContext', ContextKey.hasSession, this.sessions.all.length > 0);
+      this.changed.fire();
+    }, PAUSE_MS);
+  }
+
   dispose(): void {
+    clearTimeout(this.timer);
     this.transcripts.dispose();
     this.changed.dispose();
     void this.sessions.closeAll();
