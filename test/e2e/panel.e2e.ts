@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import type { FromSession } from '../../webview/common/messages';
+import { until } from '../harness/page';
 import { launchBrowser } from '../harness/workbench';
 import { ANSI, hostileStory } from '../webview/hostile';
 import { openPanel, type PanelOptions, type PanelPage } from '../webview/open';
@@ -162,9 +163,8 @@ describe('session panel', () => {
       assert.ok((largest as number) <= 200);
       assert.equal(hidden, 'auto');
       assert.equal(await panel.page.locator('.t.here').isVisible(), true);
-      await panel.page.waitForFunction(
-        'document.querySelector(".card.stop").getBoundingClientRect().bottom <= innerHeight',
-      );
+      const inView = 'document.querySelector(".card.stop").getBoundingClientRect().bottom <= innerHeight';
+      await until(() => panel.page.evaluate(inView), 'the card to be in view');
     });
 
     it('shows heat by entropy on H, and remembers it', async () => {
@@ -176,7 +176,10 @@ describe('session panel', () => {
       assert.equal(await panel.page.locator('.panel').getAttribute('data-heat'), 'entropy');
       await panel.page.getByRole('radio', { name: 'Probability' }).click();
       assert.equal(await panel.page.locator('.panel').getAttribute('data-heat'), 'probability');
-      assert.deepEqual(await panel.page.evaluate('acquireVsCodeApi().getState()'), { heat: 'probability' });
+      assert.deepEqual(await panel.page.evaluate('acquireVsCodeApi().getState()'), {
+        heat: 'probability',
+        session: '/saved/session.jsonl',
+      });
     });
   });
 

@@ -50,7 +50,7 @@ export async function openPanel(browser: Browser, options: PanelOptions = {}): P
   page.on('console', (m) => ['warning', 'error'].includes(m.type()) && problems.push(m.text()));
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${ORIGIN}/`);
-  await page.waitForFunction('window.posted.length > 0');
+  await page.locator('.panel').waitFor();
   const drawn = 'new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(ok)))';
   return {
     page,
@@ -85,11 +85,11 @@ function html(theme: PanelTheme): string {
 <meta http-equiv="Content-Security-Policy" content="${csp}">
 <meta property="csp-nonce" content="${NONCE}">
 <title>Session</title>
-<style nonce="${NONCE}">html { ${style} } body { font-size: 13px; }</style>
+<style nonce="${NONCE}">html { ${style} } ${DEFAULTS}</style>
 <link rel="stylesheet" href="codicon.css">
 <link rel="stylesheet" href="session.css">
 </head>
-<body class="${CLASSES[theme]}" data-vscode-theme-kind="${CLASSES[theme].split(' ')[0]}">
+<body class="${CLASSES[theme]}" data-session="/saved/session.jsonl" data-vscode-theme-kind="${CLASSES[theme].split(' ')[0]}">
 <script nonce="${NONCE}">
 window.posted = [];
 let state;
@@ -99,10 +99,20 @@ window.acquireVsCodeApi = () => ({
   setState: (next) => { state = next; },
 });
 </script>
+<main id="app"></main>
 <script nonce="${NONCE}" src="session.js"></script>
 </body>
 </html>`;
 }
+
+/** Those of VS Code's own rules for webviews that a page has to undo. */
+const DEFAULTS = `@layer vscode-default {
+  body { margin: 0; padding: 0 20px; background: transparent; color: var(--vscode-editor-foreground); }
+  a, a code { color: var(--vscode-textLink-foreground); }
+  a:focus { outline: 1px solid -webkit-focus-ring-color; outline-offset: -1px; }
+  code { padding: 1px 3px; border-radius: 4px; background: #8883; color: #e9a; }
+  kbd { padding: 1px 3px; border: 1px solid #888; border-radius: 3px; background: #8883; box-shadow: inset 0 -1px 0 #888; vertical-align: middle; }
+}`;
 
 const FONTS = {
   '--vscode-font-family': '"Segoe WPC", "Segoe UI", system-ui, "Ubuntu", "DejaVu Sans Condensed", sans-serif',

@@ -2,7 +2,7 @@
 import type { AlternativeView, TokenView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon, setAttribute } from '../common/dom';
 import { button } from '../common/toolkit';
-import { logprob, nats, percent, probability } from './format';
+import { logprob, nats, percent, probability, whole } from './format';
 import type { OutputElement } from './output';
 import { boxText, nameOf, spoken } from './text';
 
@@ -137,7 +137,7 @@ export class Card {
 
   private showFacts(token: TokenView): void {
     const { output, place, busy } = this.subject!;
-    const facts: [string, string][] = [['Token', `${place + 1} of ${output.tokens.length}`]];
+    const facts: [string, string][] = [['Token', `${whole(place + 1)} of ${whole(output.tokens.length)}`]];
     if (token.rank !== null) facts.push(['Rank', String(token.rank)]);
     if (token.entropy !== null) facts.push(['Entropy', nats(token.entropy)]);
     if (this.rows.length > 0) facts.push(['All others', othersOf(this.rows)]);

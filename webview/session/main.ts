@@ -18,10 +18,13 @@ const host = connect<ToSession, FromSession>(
     ),
 );
 const saved = host.getState() as { heat?: unknown } | undefined;
+const root = document.getElementById('app')!;
 const panel = new Panel({
   post: host.post,
   heat: isHeat(saved?.heat) ? saved.heat : 'probability',
-  saveHeat: (heat) => host.setState({ heat }),
+  // The session's file is kept with it: VS Code gives it back when the window is opened again.
+  saveState: (heat) => host.setState({ heat, session: document.body.dataset.session }),
 });
-document.body.append(panel.element);
+root.setAttribute('aria-label', 'Rehearsal session');
+root.append(panel.element);
 host.post({ type: 'ready' });

@@ -16,11 +16,12 @@ import { printable } from './text';
 export interface PanelOptions {
   post(message: FromSession): void;
   heat: Heat;
-  saveHeat(heat: Heat): void;
+  /** Keeps what the panel is to show again after the window was closed. */
+  saveState(heat: Heat): void;
 }
 
 export class Panel {
-  readonly element = el('main', { class: 'panel', 'aria-label': 'Rehearsal session' });
+  readonly element = el('div', 'panel');
   private readonly strip = new Strip();
   private readonly steps: Steps;
   private readonly error = new ErrorBar();
@@ -148,7 +149,7 @@ export class Panel {
     this.heat = heat;
     this.element.dataset.heat = heat;
     this.side.setHeat(heat);
-    this.options.saveHeat(heat);
+    this.options.saveState(heat);
   }
 
   private focusTokens(): void {

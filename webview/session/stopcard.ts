@@ -61,11 +61,9 @@ export class StopCard {
     const { spans } = output;
     const span = spans[place];
     if (!span) return;
-    const rects = span.getClientRects();
-    const line = rects[rects.length - 1] ?? span.getBoundingClientRect();
+    const line = endOf(span);
     let last = place;
-    while (sameChunk(span, spans[last + 1]) && spans[last + 1]!.getClientRects()[0]!.top < line.bottom - 4)
-      last++;
+    while (sameChunk(span, spans[last + 1]) && endOf(spans[last + 1]!).top < line.bottom - 4) last++;
     if (this.gap.previousSibling !== spans[last]) spans[last]!.after(this.gap);
     this.last = last === spans.length - 1;
     const box = output.content.getBoundingClientRect();
@@ -76,6 +74,12 @@ export class StopCard {
     const middle = line.left + line.width / 2 - element.getBoundingClientRect().left;
     element.style.setProperty('--at', `${Math.max(middle, 8)}px`);
   }
+}
+
+/** Where a token ends: its leading space may hang at the end of the line before. */
+function endOf(span: Element): DOMRect {
+  const rects = span.getClientRects();
+  return rects[rects.length - 1] ?? span.getBoundingClientRect();
 }
 
 function sameChunk(a: Element, b: Element | undefined): boolean {
