@@ -38,7 +38,9 @@ export class Inspector {
     const document = this.host.transcript.document(live);
     const path = this.host.transcript.path(live);
     const transcript = new Source(path.slice(path.lastIndexOf('/') + 1), path);
-    const here = cursorPlace(live.session, document);
+    const place = cursorPlace(live.session, document);
+    // The client selects what a frame spans: a token is worth that, a whole line would look like a search hit.
+    const here = focus.token ? place : { ...place, endLine: place.line, endColumn: place.column };
     const tokens = focus.output?.tokens?.length ?? 0;
     const token = focus.token ? `, token ${tokens}` : '';
     const turnLine = focus.turn ? (document.turns.get(focus.turn.index) ?? here.line) : here.line;

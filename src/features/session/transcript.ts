@@ -147,6 +147,16 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
         this.marks.stored,
         isAhead ? [new vscode.Range(here.endLine, here.endColumn, last.endLine, last.endColumn)] : [],
       );
+      const given = [...document.observations.values()]
+        .map((line) => editor.document.lineAt(line - 1))
+        .filter(
+          ({ firstNonWhitespaceCharacterIndex, isEmptyOrWhitespace }) =>
+            firstNonWhitespaceCharacterIndex === 0 && !isEmptyOrWhitespace,
+        );
+      editor.setDecorations(
+        this.marks.given,
+        given.map(({ range }) => range),
+      );
       editor.setDecorations(this.marks.act, headings(true));
       editor.setDecorations(this.marks.rehearse, headings(false));
     }
@@ -168,6 +178,8 @@ function createMarks() {
       overviewRulerColor: new vscode.ThemeColor('debugIcon.breakpointCurrentStackframeForeground'),
     }),
     stored: make({ color: new vscode.ThemeColor('descriptionForeground'), fontStyle: 'italic' }),
+    /** Observations that nobody rehearsed. */
+    given: make({ color: new vscode.ThemeColor('foreground'), fontWeight: 'bold' }),
     act: make({ color: new vscode.ThemeColor('rehearsal.act'), fontWeight: 'bold' }),
     rehearse: make({
       color: new vscode.ThemeColor('rehearsal.rehearse'),
