@@ -35,6 +35,8 @@ export class Engine {
   private startedAt = 0;
   private timer: NodeJS.Timeout | null = null;
   private lastWords: string[] = [];
+  /** Why it cannot run, in its own words: trying again soon would not help. */
+  private refusal: string | null = null;
 
   constructor(private readonly options: EngineOptions) {}
 
@@ -44,6 +46,7 @@ export class Engine {
     args.push('--host', '127.0.0.1', '--port', '0', '--token-file', tokenFile, '--exit-with-parent', ...more);
     this.startedAt = Date.now();
     this.lastWords = [];
+    this.refusal = null;
     const child = spawn(python, args, {
       cwd: folder,
       // Standard input stays open for as long as we live: the engine ends with us, however we end.
@@ -89,7 +92,7 @@ export class Engine {
     } else if (event.event === 'loading' && this.state !== 'ready') {
       this.message = typeof event.model === 'string' ? `Loading ${event.model} …` : 'Starting PyTorch …';
     } else if (event.event === 'error' && typeof event.message === 'string') {
-      this.lastWords = [event.message];
+      this.refusal = event.message;
     }
   }
 
@@ -99,8 +102,10 @@ export class Engine {
     this.port = null;
     if (this.state === 'stopped') return;
     this.failures = Date.now() - this.startedAt > HEALTHY_MS ? 1 : this.failures + 1;
+    if (this.refusal !== null) this.failures = Math.max(this.failures, FAILED_AFTER);
     this.restarts++;
-    this.message = this.lastWords.length ? `${how}: ${this.lastWords[this.lastWords.length - 1]}` : how;
+    const last = this.lastWords[this.lastWords.length - 1];
+    this.message = this.refusal ?? (last ? `${how}: ${last}` : how);
     this.state = this.failures >= FAILED_AFTER ? 'failed' : 'restarting';
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.failures - 1), LONGEST_PAUSE_MS);
     this.options.log(`the engine died: ${this.message}; again in ${pause} ms`);

@@ -156,5 +156,6 @@ def run_http(app, sock: socket.socket) -> None:
 
 def exit_at_end_of_input() -> None:
     """The parent holds the other end of stdin; when it dies, so do we."""
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not sys.stdin: its lock would abort an interpreter that ends while we wait
+        pass
     os._exit(0)
