@@ -26,6 +26,7 @@ export class ServerConnection implements Server, vscode.Disposable {
   readonly onDidChange = this.changed.event;
   status: ServerStatus = NO_SERVER;
   private streams = 0;
+  private connecting = 0;
   /** Requests of other windows, as far as the server tells. */
   private othersActive = false;
   private readonly timer: NodeJS.Timeout;
@@ -37,8 +38,7 @@ export class ServerConnection implements Server, vscode.Disposable {
     private readonly log: Log,
   ) {
     this.timer = setInterval(() => {
-      if (vscode.window.state.focused && this.status.local && this.status.state !== 'starting')
-        void this.look();
+      if (vscode.window.state.focused && this.status.local) void this.look();
     }, LOOK_MS);
   }
 
@@ -77,7 +77,7 @@ export class ServerConnection implements Server, vscode.Disposable {
     return this.attempt(async () => {
       const { baseUrl, apiKey } = await this.endpoint();
       const models = await listModels(baseUrl, apiKey);
-      this.set({ state: 'ready', address: baseUrl, models, message: '' });
+      this.set({ state: 'ready', address: baseUrl, models, model: this.nextModel(models), message: '' });
       return models;
     });
   }
@@ -106,18 +106,18 @@ export class ServerConnection implements Server, vscode.Disposable {
       return;
     }
     const found = await this.localServer.find();
-    if (this.status.state === 'starting') return;
+    // Whoever connects just now knows better.
+    if (this.connecting > 0) return;
     if (!found) {
       const state = this.localServer.isSetUp() ? 'stopped' : 'missing';
       // A failure stays to be read until something else is tried.
-      if (this.status.state !== 'failed') this.set({ ...NO_SERVER, state });
+      if (this.status.state !== 'failed' || !this.status.local) this.set({ ...NO_SERVER, state });
       return;
     }
     const { engine, models, active } = found.health;
     this.othersActive = active > this.streams;
     const state = engine.state === 'ready' ? 'ready' : engine.state === 'failed' ? 'failed' : 'starting';
-    const wanted = this.config.model();
-    const model = wanted && models.includes(wanted) ? wanted : (models[0] ?? null);
+    const model = this.nextModel(models);
     this.set({
       local: true,
       state,
@@ -126,6 +126,12 @@ export class ServerConnection implements Server, vscode.Disposable {
       model,
       message: engine.state === 'ready' ? '' : engine.message,
     });
+  }
+
+  /** What the next connection will ask for. */
+  private nextModel(models: readonly string[]): string | null {
+    const wanted = this.config.model();
+    return wanted && models.includes(wanted) ? wanted : (models[0] ?? null);
   }
 
   private async endpoint(signal?: Signal): Promise<Endpoint> {
@@ -149,17 +155,20 @@ export class ServerConnection implements Server, vscode.Disposable {
         'Trust it to rehearse.',
       );
     }
+    this.connecting++;
     try {
       return await work();
     } catch (error) {
       if (signal?.aborted || isCancelled(error)) {
         this.set({ ...NO_SERVER, state: 'unknown' });
-        await this.look();
         throw new vscode.CancellationError();
       }
       this.log.warn(`Server: ${(error as Error).message}`);
       this.set({ state: 'failed', message: (error as Error).message });
       throw error;
+    } finally {
+      this.connecting--;
+      if (this.status.state === 'unknown') void this.look();
     }
   }
 
