@@ -77,10 +77,6 @@ function checkShell(root: Entry, broken: number[], report: Report): JsonObject {
         message,
         'Remove it, or correct its name.',
       );
-    } else if (violation.keyword === 'required' && violation.path === '') {
-      // A truncated file has its own diagnostic.
-      if (!broken.length)
-        report.error(headOf(root), 'environment', `The environment has no ${field}.`, `Add "${field}".`);
     } else {
       report.error(
         violationPlace(root, violation),
@@ -91,6 +87,10 @@ function checkShell(root: Entry, broken: number[], report: Report): JsonObject {
       delete file[field];
     }
   }
+  // A truncated file has its own diagnostic, and an MCP server has its tools.
+  const brings = isObject(file.executor) && ['mcp', 'http'].includes(file.executor.kind as string);
+  if (file.tools === undefined && !broken.length && !brings && !root.child(['tools']))
+    report.error(headOf(root), 'environment', 'The environment has no tools.', 'Add "tools".');
   return file;
 }
 

@@ -54,6 +54,7 @@ function readTool(entry: ToolEntry): { tool: Tool; parameters: Path; name: Path 
     description: inner.description ?? '',
     parameters: (key === 'inputSchema' ? entry.inputSchema : inner.parameters) ?? NO_PARAMETERS,
     readOnly: entry.readOnly ?? hint === true,
+    ...(entry.readOnly === undefined && hint === true ? { hinted: true } : {}),
   };
   return { tool, parameters: [...prefix, key], name: [...prefix, 'name'] };
 }

@@ -5,6 +5,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Json, JsonObject } from '../json';
 import { CheckSchema } from './check-schema';
+import { ExecutorSchema } from './executor-schema';
 
 /** A list written in place, or the name of a file that has it. */
 function listOrFile<T extends TSchema>(items: T, description: string, examples: string[]) {
@@ -244,20 +245,14 @@ export const EnvironmentSchema = Type.Object(
         examples: ['policy.md'],
       }),
     ),
-    tools: listOrFile(ToolSchema, 'Tools in OpenAI or MCP form, or the name of a file that has them.', [
-      'tools.json',
-    ]),
-    executor: Type.Optional(
-      Type.Object(
-        {
-          kind: Type.String({
-            description: 'How the real tools run: module, command, http, mcp, vscode or replay.',
-            examples: ['module', 'command', 'http', 'mcp', 'vscode', 'replay'],
-          }),
-        },
-        { description: 'How the real tools run. Rehearsing needs none.' },
+    tools: Type.Optional(
+      listOrFile(
+        ToolSchema,
+        'Tools in OpenAI or MCP form, or the name of a file that has them. An MCP executor brings its own where absent.',
+        ['tools.json'],
       ),
     ),
+    executor: Type.Optional(ExecutorSchema),
     examples: Type.Optional(
       listOrFile(ExampleSchema, 'Recorded calls with their answers, or the name of a .jsonl or .json file.', [
         'calls.jsonl',

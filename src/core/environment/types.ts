@@ -12,6 +12,8 @@ export interface Tool {
   parameters: JsonObject;
   /** Declared by the author (or MCP's `readOnlyHint`): calling it changes nothing. */
   readOnly: boolean;
+  /** `readOnly` is only what MCP annotations say, which a server may say of any tool. */
+  hinted?: boolean;
   /** Why the schema does not compile; such a tool is offered, and its schema gate says so. */
   problem?: string;
 }
