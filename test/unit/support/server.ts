@@ -37,17 +37,19 @@ export async function tinyModel(): Promise<string> {
 
 let product: Promise<string> | null = null;
 
-/** A folder as the product is installed: a runner bundled now, and this checkout's engine. */
+/** A folder as the product is installed: runner and command line bundled now, and this checkout's engine. */
 export function productFolder(): Promise<string> {
   product ??= (async () => {
     const folder = temporary('product');
     await build({
       absWorkingDir: ROOT,
-      entryPoints: { runner: 'server/runner/main.ts' },
+      entryPoints: { runner: 'server/runner/main.ts', cli: 'src/cli/main.ts' },
       outdir: path.join(folder, 'dist'),
       bundle: true,
       platform: 'node',
       format: 'esm',
+      mainFields: ['module', 'main'],
+      banner: { js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);" },
       logLevel: 'error',
     });
     fs.copyFileSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
