@@ -41,6 +41,7 @@ export async function rehearseTasks(
         policy,
         sampling: config.sampling(),
         folder: sessionsFolder(folderOf(file)),
+        environmentFile: file,
         concurrency: config.testConcurrency,
         signal: abort.signal,
         onStart: ({ task }) => run.started(gathered.item(file, task.id)),
