@@ -18,6 +18,8 @@ export interface PanelPage {
   problems: string[];
   /** Gives the panel a message and waits until it has been drawn. */
   send(message: ToSession | unknown): Promise<void>;
+  /** Another theme, as when a person chooses one while the panel is open. */
+  setTheme(theme: PanelTheme): Promise<void>;
   /** What the panel sent, oldest first. */
   posted(): Promise<FromSession[]>;
   close(): Promise<void>;
@@ -59,6 +61,12 @@ export async function openPanel(browser: Browser, options: PanelOptions = {}): P
       await page.evaluate(`window.postMessage(${JSON.stringify(message)}, '*')`);
       await page.evaluate(`new Promise((ok) => setTimeout(ok)).then(() => ${drawn})`);
     },
+    async setTheme(next) {
+      const change = `document.getElementById('theme').textContent = ${JSON.stringify(styleOf(next))};
+        document.body.className = ${JSON.stringify(CLASSES[next])};`;
+      await page.evaluate(change);
+      await page.evaluate(drawn);
+    },
     posted: () => page.evaluate('window.posted') as Promise<FromSession[]>,
     close: () => context.close(),
   };
@@ -73,10 +81,13 @@ async function serveBundle(context: BrowserContext, document: string): Promise<v
   });
 }
 
+function styleOf(theme: PanelTheme): string {
+  const variables = Object.entries({ ...FONTS, ...themes[theme] });
+  return `html { ${variables.map(([name, value]) => `${name}: ${value};`).join(' ')} }`;
+}
+
 /** The page that the extension makes, with VS Code's variables written into it as VS Code does. */
 function html(theme: PanelTheme): string {
-  const variables = Object.entries({ ...FONTS, ...themes[theme] });
-  const style = variables.map(([name, value]) => `${name}: ${value};`).join(' ');
   const csp = `default-src 'none'; script-src 'nonce-${NONCE}'; style-src ${ORIGIN} 'nonce-${NONCE}'; font-src ${ORIGIN}; img-src ${ORIGIN}`;
   return `<!doctype html>
 <html lang="en">
@@ -85,7 +96,8 @@ function html(theme: PanelTheme): string {
 <meta http-equiv="Content-Security-Policy" content="${csp}">
 <meta property="csp-nonce" content="${NONCE}">
 <title>Session</title>
-<style nonce="${NONCE}">html { ${style} } ${DEFAULTS}</style>
+<style nonce="${NONCE}">${DEFAULTS}</style>
+<style nonce="${NONCE}" id="theme">${styleOf(theme)}</style>
 <link rel="stylesheet" href="codicon.css">
 <link rel="stylesheet" href="session.css">
 </head>

@@ -127,7 +127,7 @@ export class Card {
               : 'Fork here with this token',
       },
       el('span', 'rank', row.rank === null ? '' : String(row.rank)),
-      el('code', { class: 'box', title: boxText(row.text) }, boxText(row.text)),
+      el('code', { class: 'box', title: boxText(row.text, row.id) }, boxText(row.text, row.id)),
       bar,
       el('span', 'num', probability(row.logprob)),
       el('span', 'num mute', logprob(row.logprob)),

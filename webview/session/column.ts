@@ -92,9 +92,10 @@ export class Column {
 
   setCursor(cursor: number, busy: boolean): void {
     const stopped = !busy && (this.busy || cursor !== this.cursor);
+    const began = busy && !this.busy;
     this.cursor = cursor;
     this.busy = busy;
-    if (stopped) this.following = true;
+    if (stopped || began) this.following = true;
     const current = this.currentTurn;
     for (const turn of this.turns) {
       turn.setCursor(cursor, turn.index === current, busy);
@@ -103,7 +104,7 @@ export class Column {
     this.showStop();
     this.float.refresh();
     this.keepFocus();
-    if (this.following) this.follow();
+    if (stopped || (busy && this.following)) this.follow();
   }
 
   get outputs(): OutputElement[] {
@@ -221,7 +222,7 @@ export class Column {
   private noteScroll(): void {
     requestAnimationFrame(() => {
       const { scrollTop, scrollHeight, clientHeight } = this.scroller();
-      this.following = !this.busy || scrollHeight - scrollTop - clientHeight < NEAR;
+      this.following = scrollHeight - scrollTop - clientHeight < NEAR;
     });
   }
 

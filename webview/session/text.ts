@@ -10,15 +10,23 @@ export type TokenKind = 'word' | 'space' | 'tag' | 'end';
 const TAG = /^<\/?[^<>\s]+>$/;
 
 export function kindOf(token: Pick<TokenView, 'text' | 'end'>): TokenKind {
-  if (token.text === '') return token.end ? 'end' : 'space';
+  if (token.text === '') return token.end === 'stop' ? 'end' : 'space';
   if (TAG.test(token.text)) return 'tag';
   return token.text.trim() === '' ? 'space' : 'word';
 }
 
-/** Name of a token's text: an end token has none of its own, only among the alternatives. */
+/** A token's text, or what it is called where it has none: an end token, or one that writes nothing. */
 export function nameOf({ id, text, alternatives, end }: Omit<TokenView, 'node'>): string {
   if (text !== '') return text;
-  return alternatives.find((other) => other.id === id)?.text || (end ? 'end of output' : '');
+  const listed = alternatives.find((other) => other.id === id)?.text;
+  return listed || (end === 'stop' ? END : unnamed(id));
+}
+
+/** As core names the branch of such a token. */
+const END = 'end of output';
+
+function unnamed(id: number): string {
+  return `<${id}>`;
 }
 
 /** A token in the flow of its output: newlines show, and break the line where more follows in the same token. */
@@ -32,8 +40,10 @@ export function flowText(token: TokenView): string {
 }
 
 /** A token alone, in a box: every space shows. */
-export function boxText(text: string): string {
-  return printable(text).replaceAll('\t', '⇥').replaceAll('\n', '↵').replaceAll(' ', '␣') || '(empty)';
+export function boxText(text: string, id?: number): string {
+  if (text === END) return text;
+  if (text === '' && id !== undefined) return unnamed(id);
+  return printable(text).replaceAll('\t', '⇥').replaceAll('\n', '↵').replaceAll(' ', '␣');
 }
 
 const SPOKEN: Record<string, string> = {
@@ -47,7 +57,8 @@ const SPOKEN: Record<string, string> = {
 
 /** A token as it is said. Screen readers skip punctuation, so what has no letter is spelled out. */
 export function spoken(text: string): string {
-  if (text === '') return 'empty';
+  if (text === '') return 'a token without text';
+  if (text === END) return 'end of output';
   if (TAG.test(text))
     return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|_]+/g, ' ').trim()} tag`;
   if (/[\p{L}\p{N}]/u.test(text)) return printable(text.trim());
