@@ -88,7 +88,10 @@ describe('many rollouts', () => {
     let most = 0;
     await run(memoryPolicy({ act: ['It is done.'] }), 4, {
       concurrency: 2,
-      onStart: () => void (most = Math.max(most, ++running)),
+      onStart: () => {
+        running++;
+        most = Math.max(most, running);
+      },
       onEnd: () => void running--,
     });
     assert.equal(most, 2);
