@@ -15,7 +15,16 @@ const ACTIONS: { [id: string]: string } = {
   restartServer: Command.restartServer,
   selectModel: Command.selectModel,
   setServerToken: Command.setServerToken,
+  manageTrust: 'workbench.trust.manage',
 };
+
+/** Authoring works in a workspace that is not trusted; nothing runs there, and no server is contacted. */
+export function notTrusted(): UserError {
+  return new UserError('This workspace is not trusted, so nothing runs.', 'Trust it to rehearse.', {
+    title: 'Manage Workspace Trust',
+    id: 'manageTrust',
+  });
+}
 
 export class Errors {
   /** Messages on the screen: the same error of many rollouts is shown once. */

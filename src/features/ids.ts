@@ -57,6 +57,8 @@ export const ContextKey = {
   serverState: 'rehearsal.serverState',
   /** The workspace has at least one environment file. */
   hasEnvironments: 'rehearsal.hasEnvironments',
+  /** As `isWorkspaceTrusted`, which a window that is just opening sets much later. */
+  trusted: 'rehearsal.trusted',
   /** A session is open in this window. */
   hasSession: 'rehearsal.hasSession',
 } as const;

@@ -4,10 +4,10 @@
  */
 import * as vscode from 'vscode';
 import type { Policy, Signal } from '../../core/policy';
-import { UserError } from '../../core/user-error';
 import { connectPolicy } from '../../node/policies/connect';
 import { listModels } from '../../node/policies/models';
 import type { Config } from '../config';
+import { notTrusted } from '../errors';
 import type { Log, Server } from '../services';
 import type { LocalServer } from './local';
 import { NO_SERVER, type ServerStatus } from './state';
@@ -149,12 +149,7 @@ export class ServerConnection implements Server, vscode.Disposable {
   }
 
   private async attempt<T>(work: () => Promise<T>, signal?: Signal): Promise<T> {
-    if (!vscode.workspace.isTrusted) {
-      throw new UserError(
-        'This workspace is not trusted, so no server is contacted.',
-        'Trust it to rehearse.',
-      );
-    }
+    if (!vscode.workspace.isTrusted) throw notTrusted();
     this.connecting++;
     try {
       return await work();

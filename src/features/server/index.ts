@@ -23,6 +23,7 @@ export function registerServer({ context, config, log, showError }: ServerDepend
   const server = new ServerConnection(config, local, tokens, log);
   const publishState = () => {
     void vscode.commands.executeCommand('setContext', ContextKey.serverState, server.status.state);
+    void vscode.commands.executeCommand('setContext', ContextKey.trusted, vscode.workspace.isTrusted);
   };
   const look = () => {
     if (vscode.workspace.isTrusted)
@@ -38,7 +39,10 @@ export function registerServer({ context, config, log, showError }: ServerDepend
     createStatusBar(server),
     vscode.window.registerTreeDataProvider(View.server, new ServerTree(server)),
     server.onDidChange(publishState),
-    vscode.workspace.onDidGrantWorkspaceTrust(look),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      publishState();
+      look();
+    }),
     config.onDidChange([Setting.serverAddress, Setting.serverHome, Setting.model], look),
     command(Command.setUpServer, () => setUp(server, config)),
     command(Command.startServer, () => server.start()),

@@ -4,6 +4,7 @@ import { UserError } from '../../core/user-error';
 import type { Config } from '../config';
 import type { EnvironmentStore } from '../environments/store';
 import { type Target, targetOf } from '../environments/target';
+import { notTrusted } from '../errors';
 import { Command, DEBUG_TYPE, TEST_CONTROLLER } from '../ids';
 import type { Services, SessionFeature } from '../services';
 import { type TaskItem, TestItems } from './items';
@@ -114,9 +115,8 @@ async function chooseAttempts(config: Config): Promise<void> {
 }
 
 function trusted(showError: (error: unknown) => void): boolean {
-  if (vscode.workspace.isTrusted) return true;
-  showError(new UserError('This workspace is not trusted, so nothing runs.', 'Trust it to rehearse.'));
-  return false;
+  if (!vscode.workspace.isTrusted) showError(notTrusted());
+  return vscode.workspace.isTrusted;
 }
 
 /** One debug session after the other. */
