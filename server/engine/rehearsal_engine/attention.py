@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from rehearsal_engine.kv import Line
+from rehearsal_engine.kv import Line, Slab
 
 
 def attend(q: torch.Tensor, line: Line, layer: int, start: int, mask: torch.Tensor | None) -> torch.Tensor:
@@ -23,27 +23,77 @@ def attend(q: torch.Tensor, line: Line, layer: int, start: int, mask: torch.Tens
     return out[0].transpose(0, 1).reshape(count, -1)
 
 
-def one_token_each(q: np.ndarray, k: np.ndarray, v: np.ndarray, lines: list[Line], layer: int, at: list[int]) -> np.ndarray:
-    """One new token of each line, at positions `at`, on a CPU: writes k and v, returns [B, heads × width].
+class OneTokenEach:
+    """One new token of each of several lines, on a CPU.
 
-    q is [B, groups, rows, width], the query heads that share keys being the rows; k and v are
-    [B, groups, width]. PyTorch's kernels are made for many queries and cost as much again to call;
-    matrix products of NumPy's BLAS on transposed keys take a third of the time at 4,000 positions, and
-    this is what a step of the debugger waits for.
+    PyTorch's kernels are made for many queries and cost as much again to call. Matrix products of
+    NumPy's BLAS on transposed keys take a third of the time at 4,000 positions, which a step of the
+    debugger waits for, and lines that lie in one slab are one product, which rollouts wait for.
     """
-    q = q * np.float32(q.shape[-1] ** -0.5)
-    longest = max(at) + 1
-    scores = np.empty((*q.shape[:3], longest), dtype=np.float32)
-    if min(at) + 1 < longest:
-        scores.fill(-np.inf)
-    out = np.empty_like(q)
-    for n, (line, position) in enumerate(zip(lines, at)):
-        keys, values = line.arrays[layer]
-        keys[:, :, position], values[:, position] = k[n], v[n]
-        np.matmul(q[n], keys[:, :, : position + 1], out=scores[n, :, :, : position + 1])
-    scores -= scores.max(-1, keepdims=True)
-    np.exp(scores, out=scores)
-    for n, (line, position) in enumerate(zip(lines, at)):
-        np.matmul(scores[n, :, :, : position + 1], line.arrays[layer][1][:, : position + 1], out=out[n])
-    out /= scores.sum(-1, keepdims=True)
-    return out.reshape(q.shape[0], -1)
+
+    def __init__(self, tokens: list[tuple[int, Line, int]]):
+        """Tokens as (row of the packed tokens, line, position)."""
+        self.parts: list[Part | Single] = []
+        slabs: dict[Slab, list[tuple[int, int, int]]] = {}
+        for row, line, position in tokens:
+            slabs.setdefault(line.slab, []).append((row, line.slot, position))
+        for slab, members in slabs.items():
+            part = Part(slab, *np.array(members).T) if len(members) > 1 else None
+            self.parts += [part] if part and part.dense else [Single(slab, *member) for member in members]
+
+    def __call__(self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+        """Writes k and v [N, groups, width]; q and out are [N, groups, rows, width] of all packed tokens.
+
+        The query heads that share keys are the rows of one product, so that keys are read once.
+        """
+        for part in self.parts:
+            part.attend(layer, q, k, v, out)
+
+
+class Single:
+    """One line: the debugger's step, and lines too different in length for a common product."""
+
+    def __init__(self, slab: Slab, row: int, slot: int, at: int):
+        self.keys, self.values, self.row, self.at = slab.keys[slot], slab.values[slot], row, at
+
+    def attend(self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+        keys, values, stop = self.keys[layer], self.values[layer], self.at + 1
+        keys[:, :, self.at], values[:, self.at] = k[self.row], v[self.row]
+        scores = np.matmul(q[self.row] * np.float32(q.shape[-1] ** -0.5), keys[:, :, :stop])
+        scores -= scores.max(-1, keepdims=True)
+        np.exp(scores, out=scores)
+        result = np.matmul(scores, values[:, :stop], out=out[self.row])
+        result /= scores.sum(-1, keepdims=True)
+
+
+class Part:
+    """Lines of one slab, as a range of its slots. Slots in between get a query of zeros."""
+
+    def __init__(self, slab: Slab, rows: np.ndarray, slots: np.ndarray, at: np.ndarray):
+        self.slab, self.rows, self.slots, self.at = slab, rows, slots, at
+        self.first, self.stop, self.longest = slots.min(), slots.max() + 1, at.max() + 1
+        self.mask = None
+        if at.min() + 1 < self.longest:
+            self.mask = np.zeros((self.stop - self.first, 1, 1, self.longest), dtype=np.float32)
+            self.mask[slots - self.first, 0, 0] = np.where(np.arange(self.longest) > at[:, None], -np.inf, 0)
+
+    @property
+    def dense(self) -> bool:
+        """Whether at least half of what is multiplied is needed."""
+        return (self.stop - self.first) * self.longest <= 2 * (self.at + 1).sum()
+
+    def attend(self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+        keys, values, places = self.slab.keys, self.slab.values, self.slots - self.first
+        keys[self.slots, layer, :, :, self.at] = k[self.rows]
+        values[self.slots, layer, :, self.at] = v[self.rows]
+        queries = np.zeros((self.stop - self.first, *q.shape[1:]), dtype=np.float32)
+        queries[places] = q[self.rows] * np.float32(q.shape[-1] ** -0.5)
+        scores = np.matmul(queries, keys[self.first : self.stop, layer, :, :, : self.longest])
+        if self.mask is not None:
+            scores += self.mask
+        scores -= scores.max(-1, keepdims=True)
+        np.exp(scores, out=scores)
+        sums = scores.sum(-1, keepdims=True)
+        result = np.matmul(scores, values[self.first : self.stop, layer, :, : self.longest])
+        result /= sums
+        out[self.rows] = result[places]

@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> int:
         # Before torch is imported: one thread, and products that do not depend on alignment.
         os.environ.update(OMP_NUM_THREADS="1", MKL_CBWR="AUTO,STRICT", CUBLAS_WORKSPACE_CONFIG=":4096:8")
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # a waiting thread must not burn a core
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # attention.one_token_each: too small to share
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # attention.OneTokenEach: too small to share
     from rehearsal_engine.loading import LoadError
 
     try:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from rehearsal_engine.kv import rounded
-
 
 class StateLine:
     """What `kv.Line` is for our own forward; the cache is transformers' and grows by itself."""
@@ -39,7 +37,10 @@ class GenericModel:
         self.vocab_size = module.get_output_embeddings().weight.shape[0]
 
     def new_line(self, capacity: int) -> StateLine:
-        return StateLine(rounded(capacity))
+        return StateLine(capacity)
+
+    def capacity(self, tokens: int) -> int:
+        return tokens
 
     def line_bytes(self, capacity: int) -> int:
         return 0  # unknown before it is computed, and freed with the sequence

@@ -6,6 +6,7 @@ costs one more token. A sequence writes to its line; when it ends, the line stay
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,11 +14,7 @@ import numpy as np
 import torch
 
 GRAIN = 256  # capacities are multiples of this; itself a multiple of the deterministic block
-
-
-def rounded(tokens: int) -> int:
-    """The capacity that a line for so many tokens gets."""
-    return max(GRAIN, -(-tokens // GRAIN) * GRAIN)
+SLOTS = 16  # lines side by side in a slab
 
 
 @dataclass(frozen=True)
@@ -32,11 +29,64 @@ class Shape:
 
     @cached_property
     def on_cpu(self) -> bool:
-        """Keys lie transposed, [width, position], where `attention.one_token_each` multiplies with them."""
+        """Keys lie transposed, [width, position], where `attention.OneTokenEach` multiplies with them."""
         return self.device.type == "cpu" and self.dtype == torch.float32
 
     def nbytes(self, capacity: int) -> int:
         return 2 * self.layers * self.heads * self.width * capacity * self.dtype.itemsize
+
+    def capacity(self, tokens: int) -> int:
+        """Of a line for so many tokens. Few sizes on CPUs, so that lines of a batch are in one slab."""
+        steps = max(1, -(-tokens // GRAIN))
+        return GRAIN * (1 << (steps - 1).bit_length() if self.on_cpu else steps)
+
+
+class Slab:
+    """Room for several lines of one capacity, [slot, layer, head, …]: a batch of them is one product.
+
+    On a CPU a page is taken by the system when it is first written to, so free slots cost nothing.
+    On a GPU they would, so a slab is one line there.
+    """
+
+    def __init__(self, shape: Shape, capacity: int):
+        self.slots = SLOTS if shape.on_cpu else 1
+        flat = (shape.width, capacity) if shape.on_cpu else (capacity, shape.width)
+        # Zeros and not empty: masked positions take part in sums with weight 0, so they must be finite.
+        sizes = [(self.slots, shape.layers, shape.heads, *rest) for rest in (flat, (capacity, shape.width))]
+        if shape.on_cpu:
+            self.keys, self.values = map(lazy_zeros, sizes)
+            self.k, self.v = torch.from_numpy(self.keys), torch.from_numpy(self.values)
+        else:
+            self.k, self.v = (torch.zeros(size, dtype=shape.dtype, device=shape.device) for size in sizes)
+        self.free = list(range(self.slots))[::-1]
+
+
+def lazy_zeros(size: tuple[int, ...]) -> np.ndarray:
+    """Zeros from the system, untouched, and aligned as vector instructions like it."""
+    count = int(np.prod(size))
+    raw = np.zeros(count + 16, dtype=np.float32)
+    start = -raw.ctypes.data % 64 // 4
+    return raw[start : start + count].reshape(size)
+
+
+class Pool:
+    """The slabs of one model."""
+
+    def __init__(self, shape: Shape):
+        self.shape, self.slabs = shape, defaultdict(list)
+
+    def take(self, capacity: int) -> tuple[Slab, int]:
+        slab = next((slab for slab in self.slabs[capacity] if slab.free), None)
+        if slab is None:
+            slab = Slab(self.shape, capacity)
+            self.slabs[capacity].append(slab)
+        return slab, slab.free.pop()
+
+    def give(self, capacity: int, slab: Slab, slot: int) -> None:
+        slab.free.append(slot)
+        slab.free.sort(reverse=True)
+        if len(slab.free) == slab.slots:
+            self.slabs[capacity].remove(slab)
 
 
 class Line:
@@ -46,25 +96,23 @@ class Line:
     what is computed may be copied by others.
     """
 
-    __slots__ = ("shape", "tokens", "length", "k", "v", "arrays", "busy", "node", "state")
+    __slots__ = ("pool", "shape", "slab", "slot", "k", "v", "tokens", "length", "busy", "node", "state")
 
-    def __init__(self, shape: Shape, capacity: int):
-        self.shape = shape
-        self._allocate(capacity)
+    def __init__(self, pool: Pool, capacity: int):
+        self.pool, self.shape = pool, pool.shape
+        self._place(capacity)
         self.length = 0
         self.busy = True
         self.node = None  # where radix.py has filed it
         self.state = None  # what a model without a prefix cache keeps instead
 
-    def _allocate(self, capacity: int) -> None:
-        s = self.shape
-        options = {"dtype": s.dtype, "device": s.device}
-        # Zeros and not empty: masked positions take part in sums with weight 0, so they must be finite.
-        flat = (s.width, capacity) if s.on_cpu else (capacity, s.width)
-        self.k = torch.zeros(s.layers, s.heads, *flat, **options)
-        self.v = torch.zeros(s.layers, s.heads, capacity, s.width, **options)
-        self.arrays = [(k.numpy(), v.numpy()) for k, v in zip(self.k, self.v)] if s.on_cpu else None
+    def _place(self, capacity: int) -> None:
+        self.slab, self.slot = self.pool.take(capacity)
+        self.k, self.v = self.slab.k[self.slot], self.slab.v[self.slot]
         self.tokens = np.zeros(capacity, dtype=np.int32)
+
+    def __del__(self) -> None:
+        self.pool.give(self.capacity, self.slab, self.slot)
 
     @property
     def capacity(self) -> int:
@@ -93,10 +141,12 @@ class Line:
         self.length = length
 
     def grow(self, capacity: int) -> None:
-        """Moves into a larger buffer; what is computed stays as it is."""
+        """Moves to a larger place; what is computed stays as it is."""
+        before = self.capacity, self.slab, self.slot
         k, v, tokens = self.k, self.v, self.tokens
-        self._allocate(capacity)
+        self._place(capacity)
         self._copy(k, v, tokens, self.length)
+        self.pool.give(*before)
 
     def _copy(self, k: torch.Tensor, v: torch.Tensor, tokens: np.ndarray, length: int) -> None:
         if self.shape.on_cpu:

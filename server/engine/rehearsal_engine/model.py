@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
-from rehearsal_engine.attention import attend, one_token_each
-from rehearsal_engine.kv import Line, Shape
+from rehearsal_engine.attention import OneTokenEach, attend
+from rehearsal_engine.kv import Line, Pool, Shape
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}  # the others depend on the length reached
@@ -84,6 +84,7 @@ class Model:
         self.layers = [Layer(layer, self.heads, self.kv_heads) for layer in module.model.layers]
         self.vocab_size = self.head.shape[0]
         self.shape = Shape(len(self.layers), self.kv_heads, self.width, dtype, device)
+        self.pool = Pool(self.shape)
         self._rope(module.model.rotary_emb)
 
     def _rope(self, rotary) -> None:
@@ -100,7 +101,10 @@ class Model:
         self.sin = torch.cat([-sin, sin], -1).to(self.dtype)[:, None]
 
     def new_line(self, capacity: int) -> Line:
-        return Line(self.shape, capacity)
+        return Line(self.pool, capacity)
+
+    def capacity(self, tokens: int) -> int:
+        return self.shape.capacity(tokens)
 
     def line_bytes(self, capacity: int) -> int:
         return self.shape.nbytes(capacity)
@@ -109,14 +113,19 @@ class Model:
     def forward(self, segments: list[Segment]) -> list[torch.Tensor | None]:
         """Computes the segments' tokens, writes keys and values; float32 logits of wanted rows."""
         ids = torch.tensor([i for s in segments for i in s.ids], device=self.device)
-        last = max(s.start + len(s.ids) for s in segments)
-        if last > self.cos.shape[0]:
-            self._extend_rope(2 * last)
         cos, sin = self._angles(segments)
-        masks = [self._mask(s) for s in segments]
+        several, singles = self._plan(segments)
         x = F.embedding(ids, self.embed)
         for number, layer in enumerate(self.layers):
-            x = x + self._attention(layer, number, x, segments, cos, sin, masks)
+            q, k, v = self._heads(layer, x, cos, sin)
+            out = q.new_empty(q.shape[0], self.heads * self.width)
+            for rows, segment, mask in several:
+                segment.line.write(number, segment.start, k[rows], v[rows])
+                out[rows] = attend(q[rows], segment.line, number, segment.start, mask)
+            if singles is not None:
+                grouped = (-1, self.kv_heads, self.heads // self.kv_heads, self.width)
+                singles(number, q.numpy().reshape(grouped), k.numpy(), v.numpy(), out.numpy().reshape(grouped))
+            x = x + F.linear(out, *layer.out)
             gate, up = F.linear(self._normed(x, layer.norm2), *layer.gate_up).chunk(2, -1)
             x = x + F.linear(F.silu(gate) * up, *layer.down)
         return self._logits(x, segments)
@@ -125,11 +134,26 @@ class Model:
         return F.rms_norm(x, weight.shape, weight, self.eps)
 
     def _angles(self, segments: list[Segment]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines and sines of all packed positions."""
+        last = max(s.start + len(s.ids) for s in segments)
+        if last > self.cos.shape[0]:
+            self._extend_rope(2 * last)
         if len(segments) == 1:
-            start, stop = segments[0].start, segments[0].start + len(segments[0].ids)
-            return self.cos[start:stop], self.sin[start:stop]
-        at = torch.tensor([s.start + i for s in segments for i in range(len(s.ids))], device=self.device)
+            return self.cos[segments[0].start : last], self.sin[segments[0].start : last]
+        at = torch.tensor([p for s in segments for p in range(s.start, s.start + len(s.ids))], device=self.device)
         return self.cos[at], self.sin[at]
+
+    def _plan(self, segments: list[Segment]) -> tuple[list[tuple], OneTokenEach | None]:
+        """What attends by itself, with its rows and mask, and what a CPU computes together."""
+        several, alone, at = [], [], 0
+        for segment in segments:
+            count = len(segment.ids)
+            if count == 1 and self.shape.on_cpu:
+                alone.append((at, segment.line, segment.start))
+            else:
+                several.append((slice(at, at + count), segment, self._mask(segment)))
+            at += count
+        return several, OneTokenEach(alone) if alone else None
 
     def _mask(self, segment: Segment) -> torch.Tensor | None:
         """Who sees whom where several tokens are computed after earlier ones; [T, start + T]."""
@@ -139,31 +163,16 @@ class Model:
         seen = torch.ones(count, segment.start + count, dtype=torch.bool, device=self.device)
         return seen.tril_(segment.start)
 
-    def _attention(self, layer: Layer, number: int, x, segments, cos, sin, masks) -> torch.Tensor:
+    def _heads(self, layer: Layer, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Queries, keys and values [N, heads, width], the first two normalized and rotated."""
         qkv = F.linear(self._normed(x, layer.norm1), *layer.qkv)
         qkv = qkv.view(-1, self.heads + 2 * self.kv_heads, self.width)
-        qk, v = qkv.split([self.heads + self.kv_heads, self.kv_heads], 1)
+        qk, v = qkv.split_with_sizes([self.heads + self.kv_heads, self.kv_heads], 1)
         if layer.qk_norm is not None:
             qk = F.rms_norm(qk, (self.width,), None, self.eps) * layer.qk_norm
         qk = torch.addcmul(qk * cos, qk.roll(self.width // 2, -1), sin)
-        q, k = qk.split([self.heads, self.kv_heads], 1)
-        out = q.new_empty(q.shape[0], self.heads * self.width)
-        singles, at = [], 0
-        for segment, mask in zip(segments, masks):
-            rows = slice(at, at + len(segment.ids))
-            if len(segment.ids) == 1 and self.shape.on_cpu:
-                singles.append((at, segment))
-            else:
-                segment.line.write(number, segment.start, k[rows], v[rows])
-                out[rows] = attend(q[rows], segment.line, number, segment.start, mask)
-            at = rows.stop
-        if singles:
-            rows = [row for row, _ in singles] if len(singles) < out.shape[0] else slice(None)
-            lines, positions = [s.line for _, s in singles], [s.start for _, s in singles]
-            grouped = q.numpy().reshape(-1, self.kv_heads, self.heads // self.kv_heads, self.width)
-            k, v = k.numpy(), v.numpy()
-            out.numpy()[rows] = one_token_each(grouped[rows], k[rows], v[rows], lines, number, positions)
-        return F.linear(out, *layer.out)
+        q, k = qk.split_with_sizes([self.heads, self.kv_heads], 1)
+        return q, k, v
 
     def _logits(self, x: torch.Tensor, segments: list[Segment]) -> list[torch.Tensor | None]:
         rows, counts, at = [], [], 0

@@ -15,7 +15,6 @@ import traceback
 
 import torch
 
-from rehearsal_engine.kv import rounded
 from rehearsal_engine.metrics import Metrics
 from rehearsal_engine.model import Segment
 from rehearsal_engine.radix import PrefixCache, common
@@ -127,7 +126,7 @@ class Scheduler(threading.Thread):
             self.cache.take(source)  # nothing in it goes beyond the prompt: it is continued in place
             sequence.line = source
         else:
-            capacity = rounded(len(prompt) + min(sequence.max_tokens, 256) + 1)
+            capacity = model.capacity(min(len(prompt) + min(sequence.max_tokens, 256) + 1, sequence.limit))
             active = [s.line.nbytes for s in self.alive[: self.max_batch] if s.line is not None]
             if active and sum(active) + model.line_bytes(capacity) > self.cache.limit:
                 return False
@@ -169,7 +168,7 @@ class Scheduler(threading.Thread):
     def _ensure_capacity(self, sequence: Sequence, count: int) -> None:
         line = sequence.line
         if sequence.computed + count > line.capacity:
-            self.cache.resize(line, rounded(max(len(sequence.tokens), line.capacity * 3 // 2)))
+            self.cache.resize(line, sequence.model.model.capacity(max(len(sequence.tokens), line.capacity * 3 // 2)))
 
     def _forward(self, served, batch: list[tuple[Sequence, int]]) -> None:
         if self.deterministic:
@@ -219,7 +218,7 @@ class Scheduler(threading.Thread):
     def _after(self, sequence: Sequence, count: int, logits: torch.Tensor | None, start: int) -> None:
         """Books `count` computed tokens, reports scored ones, and draws where the end is reached."""
         line, stop = sequence.line, start + count
-        line.tokens[start:stop] = sequence.tokens[start:stop]
+        line.tokens[start:stop] = sequence.tokens[start:stop] if count > 1 else sequence.tokens[start]
         line.length = max(line.length, stop)
         if sequence.prefilling:
             self.metrics.prefill_tokens += count
