@@ -3,30 +3,38 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Frame, Locator, Page } from 'playwright-core';
 
-const WAIT_MS = 20_000;
+/** Generous: a busy machine is no failure. */
+const WAIT_MS = 60_000;
 
 /** Opens the command palette with `text` typed and gives the row whose label contains it. */
 export async function palette(page: Page, text: string): Promise<Locator> {
-  // The list is not refreshed when an extension registers late: close and open until the command is there.
-  for (let attempt = 0; ; attempt++) {
-    await page.keyboard.press('F1');
-    const input = page.locator('.quick-input-widget input').first();
-    await input.waitFor({ state: 'visible', timeout: WAIT_MS });
-    await input.fill(`>${text}`);
-    const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
-    try {
-      await row.waitFor({ timeout: 2000 });
-      return row;
-    } catch (error) {
-      if (attempt >= 15) throw error;
-      await page.keyboard.press('Escape');
-    }
-  }
+  return withPalette(page, text, async (row) => row);
 }
 
 /** Runs a command from the palette by (a part of) its label. */
 export async function runCommand(page: Page, label: string): Promise<void> {
-  await (await palette(page, label)).click();
+  await withPalette(page, label, (row) => row.click({ timeout: 3000 }));
+}
+
+/**
+ * The list is not refreshed when an extension registers late, and a view that takes the focus closes it: the
+ * palette is closed and opened until the command is there and can be used.
+ */
+async function withPalette<T>(page: Page, text: string, use: (row: Locator) => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await page.keyboard.press('F1');
+      const input = page.locator('.quick-input-widget input').first();
+      await input.waitFor({ state: 'visible', timeout: 10_000 });
+      await input.fill(`>${text}`, { timeout: 3000 });
+      const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+      await row.waitFor({ timeout: 4000 });
+      return await use(row);
+    } catch (error) {
+      if (attempt >= 10) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
 }
 
 /** Chooses the row with `text` in the quick pick that is open. */

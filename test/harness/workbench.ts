@@ -138,9 +138,9 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     await options.beforeLoad?.(page);
     const url = address(server.port, workspace, development, options.tests);
     const load = async () => {
-      await page.goto(url);
+      await page.goto(url, { timeout: 120_000, waitUntil: 'domcontentloaded' });
       // A theme of an extension is applied once extensions are registered: commands exist from then on.
-      await page.locator('.monaco-workbench[class*="vscode-theme-"]').waitFor({ timeout: 90_000 });
+      await page.locator('.monaco-workbench[class*="vscode-theme-"]').waitFor({ timeout: 120_000 });
     };
     await load();
     const setTheme = async (theme: Theme) => {
