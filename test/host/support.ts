@@ -10,16 +10,18 @@ export async function driver<T = unknown>(request: DriverRequest): Promise<T> {
   return value;
 }
 
+type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
+
 /** Waits until `condition` gives a truthy value, and gives it. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
   timeout = 20_000,
-): Promise<NonNullable<T>> {
+): Promise<Truthy<T>> {
   const end = Date.now() + timeout;
   for (;;) {
     const value = await condition();
-    if (value) return value as NonNullable<T>;
+    if (value) return value as Truthy<T>;
     if (Date.now() > end) throw new Error(`Waited in vain for ${what}`);
     await new Promise((ok) => setTimeout(ok, 30));
   }
