@@ -27,7 +27,7 @@ const TIERS = {
     ],
     count: ({ code }) => (code === 0 ? { passed: 1 } : { failed: 1 }),
   },
-  unit: { needs: ['build'], commands: [bin('mocha/bin/mocha.js')], count: countMocha },
+  unit: { needs: ['venv', 'build'], commands: [bin('mocha/bin/mocha.js')], count: countMocha },
   engine: {
     needs: ['venv'],
     commands: [[venvPython, ['-m', 'pytest', '-q', 'server/engine/tests']]],
