@@ -3,7 +3,7 @@ import type { CallView, ObservationView } from '../../src/core/rehearsal/view.ty
 import { el, fill, icon } from '../common/dom';
 import { button, setEnabled } from '../common/toolkit';
 import { OutputElement } from './output';
-import { sourceBadge } from './sources';
+import { gatesLine, sourceBadge } from './sources';
 import { printable } from './text';
 
 export interface CallActions {
@@ -28,7 +28,8 @@ export class CallElement {
 
   update(view: CallView, of: number): void {
     this.title.hidden = of === 1;
-    fill(this.title, `call ${view.index + 1} of ${of}`, el('code', {}, printable(view.text)));
+    const name = `call ${view.index + 1} of ${of}`;
+    fill(this.title, name, el('code', {}, printable(view.text)), of > 1 && gatesLine(view));
     this.updateRehearsal(view);
     this.observation = view.observation;
     const key = JSON.stringify([view.observation, view.rehearsal?.node]);
@@ -82,7 +83,7 @@ export class CallElement {
     });
     // The tokens above are the result; only an error is worth saying twice.
     const outcome = observation.outcome === 'error' ? summary(observation) : el('span', 'mute', 'result');
-    fill(this.rehearsal!.foot, badge, outcome, el('span', 'grow'), this.again);
+    fill(this.rehearsal!.foot, badge, outcome, this.again);
   }
 }
 

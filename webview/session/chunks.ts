@@ -72,13 +72,13 @@ export class Chunks {
     this.sizes.push(0);
   }
 
-  /** A line ends at a newline, except beside a tag: a call stays on the line of its brackets. */
+  /** A line ends at a newline, except inside a pair of tags: a call stays on the line of its brackets. */
   private breaksAfter(before: TokenView, token: TokenView): boolean {
-    if (!before.text.endsWith('\n')) return false;
-    const kind = kindOf(token);
-    if (kind === 'tag' || kind === 'end') return false;
+    if (!before.text.endsWith('\n') || kindOf(token) === 'end') return false;
+    if (kindOf(token) === 'tag' && token.text.startsWith('</')) return false;
     const earlier = this.tokens.at(-2);
-    return !(earlier && before.text === '\n' && kindOf(earlier) === 'tag');
+    const opens = earlier && kindOf(earlier) === 'tag' && !earlier.text.startsWith('</');
+    return !(opens && before.text === '\n');
   }
 }
 

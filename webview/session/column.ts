@@ -17,6 +17,9 @@ export interface ColumnActions {
 /** Pixels from the lower edge within which a person still counts as reading along. */
 const NEAR = 80;
 
+/** Pixels kept free around what is scrolled to. */
+const EDGE = 24;
+
 /** How long the card of the last stop stays while a step runs, in milliseconds. */
 const LINGER_MS = 250;
 
@@ -232,12 +235,15 @@ export class Column {
     const target =
       here?.output.spans[here.place] ?? turn?.element.querySelector('.given.here') ?? turn?.element;
     if (!target) return;
-    const lower = this.stopCard.card.visible ? this.stopCard.card.element : target;
     const view = this.scroller().getBoundingClientRect();
-    const top = target.getBoundingClientRect().top;
-    const { bottom } = lower.getBoundingClientRect();
-    const below = bottom + 24 - view.bottom;
-    if (below > 0) this.scroller().scrollTop += Math.min(below, top - view.top - 24);
-    else if (top - 24 < view.top) this.scroller().scrollTop += top - 24 - view.top;
+    const { top } = target.getBoundingClientRect();
+    const whole = turn?.element.getBoundingClientRect().bottom ?? top;
+    const card = this.stopCard.card.visible ? this.stopCard.card.element : target;
+    // What follows in this turn is shown as well, where there is room for all of it.
+    const bottom = whole - top < view.height - 2 * EDGE ? whole : card.getBoundingClientRect().bottom;
+    const below = bottom + EDGE - view.bottom;
+    const above = top - EDGE - view.top;
+    if (below > 0) this.scroller().scrollTop += Math.min(below, above);
+    else if (above < 0) this.scroller().scrollTop += above;
   }
 }

@@ -113,8 +113,8 @@ export class TurnElement {
   }
 
   private showFoot(view: TurnView): void {
-    const gates = view.calls.map(gatesLine);
-    fill(this.act.foot, ...gates);
+    // Several calls have their gates each at its own title.
+    fill(this.act.foot, ...(view.calls.length === 1 ? view.calls.map(gatesLine) : []));
     const { answer } = view;
     const answered =
       answer !== null &&
