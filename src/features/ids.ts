@@ -74,6 +74,9 @@ export const DEBUG_TYPE = 'rehearsal';
 /** Scheme of the read-only transcript documents. */
 export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
 
+/** End of their names, by which VS Code gives them their language. */
+export const TRANSCRIPT_EXTENSION = '.rehearsal-log';
+
 /** View type of the session panel. */
 export const SESSION_PANEL = 'rehearsal.session';
 

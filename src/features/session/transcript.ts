@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { type TranscriptDocument, transcriptDocument } from '../../core/rehearsal/document';
 import { sessionView } from '../../core/rehearsal/view';
-import { TRANSCRIPT_SCHEME } from '../ids';
+import { TRANSCRIPT_EXTENSION, TRANSCRIPT_SCHEME } from '../ids';
 import type { LiveSession } from './live';
 import { cursorPlace, type Place } from './places';
 
@@ -192,6 +192,6 @@ function createMarks() {
 /** Names from files never become paths: only letters, digits, dots, dashes and underscores stay. */
 function uriOf(live: LiveSession): vscode.Uri {
   const plain = (text: string) => text.replace(/[^\w.-]+/g, '-').slice(0, 60);
-  const path = `/${plain(live.id)}/${plain(live.session.setup.task.id) || 'task'}.rehearsal-log`;
+  const path = `/${plain(live.id)}/${plain(live.session.setup.task.id) || 'task'}${TRANSCRIPT_EXTENSION}`;
   return vscode.Uri.from({ scheme: TRANSCRIPT_SCHEME, path });
 }

@@ -122,8 +122,9 @@ describe('debug session', function () {
       await stopAfter('stepInto');
       await standsAt(number);
       const token = await currentToken();
-      if (!token.startsWith('"')) continue;
-      await until(() => JSON.stringify(selected()).includes(token.slice(1, -1)), `${token} selected`);
+      // An end token has no text, and a line end is selected with the next line's indent.
+      if (!token.startsWith('"') || token.includes('\\n')) continue;
+      await until(() => selected() === token.slice(1, -1), `${token} selected`);
     }
   });
 
@@ -197,17 +198,25 @@ describe('debug session', function () {
   });
 
   it('pauses between two tokens, and nothing comes after', async () => {
-    const { length } = stops;
-    await vscode.debug.startDebugging(vscode.workspace.workspaceFolders![0], {
-      type: 'rehearsal',
-      request: 'launch',
-      name: 'long',
-      program: 'long.rehearsal.json',
-    });
-    await until(() => stops[length], 'the first stop');
-    await command('continue');
-    await until(() => savedTokens() > 10, 'some tokens', 60_000);
-    assert.equal((await stopAfter('pause')).reason, 'pause');
+    // Hot enough to ramble; where a seed comes to its end before one can pause, another is tried.
+    let stop: P.StoppedEvent['body'] | undefined;
+    for (let seed = 1; seed <= 12 && stop?.reason !== 'pause'; seed++) {
+      await vscode.debug.stopDebugging();
+      await until(() => !vscode.debug.activeDebugSession, 'the end of the session before');
+      const { length } = stops;
+      const launch = { type: 'rehearsal', request: 'launch', name: 'long', program: 'long.rehearsal.json' };
+      await vscode.debug.startDebugging(vscode.workspace.workspaceFolders![0], {
+        ...launch,
+        seed,
+        temperature: 2,
+      });
+      await until(() => stops[length], 'the first stop');
+      await command('continue');
+      await until(() => stops[length + 1] || savedTokens() > 3, 'some tokens', 60_000);
+      await command('pause');
+      stop = await until(() => stops[length + 1], 'the stop', 60_000);
+    }
+    assert.equal(stop?.reason, 'pause');
     const tokens = savedTokens();
     await new Promise((ok) => setTimeout(ok, 500));
     assert.equal(savedTokens(), tokens);

@@ -59,6 +59,8 @@ describe('ids and package.json', () => {
       contributes.debuggers.map((d: { type: string }) => d.type),
       [ids.DEBUG_TYPE],
     );
+    const transcript = contributes.languages.find((l: { id: string }) => l.id === ids.Language.transcript);
+    assert.deepEqual(transcript.extensions, [ids.TRANSCRIPT_EXTENSION]);
   });
 
   it('use only commands, views and context keys that exist', () => {
