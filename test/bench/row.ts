@@ -8,8 +8,16 @@ export interface Row {
   better: 'higher' | 'lower';
   /** What the value is compared with: the other program, or the other condition. */
   peer: string;
-  /** One value for each repetition, all taken in this run on this machine. */
-  measure(bench: Bench): Promise<number[]>;
+  /** Several repetitions, all taken in this run on this machine: their values, or what another program made of them. */
+  measure(bench: Bench): Promise<number[] | Measured>;
+}
+
+/** Median, smallest and largest of `n` repetitions. */
+export interface Measured {
+  value: number;
+  n: number;
+  min: number;
+  max: number;
 }
 
 /** What rows share during one run. */
@@ -26,16 +34,12 @@ export interface Bench {
   shared<T>(name: string, make: () => Promise<{ value: T; end?: () => Promise<void> }>): Promise<T>;
 }
 
-export interface Result {
+export interface Result extends Measured {
   id: string;
-  value: number;
   unit: string;
   goal: number;
   better: 'higher' | 'lower';
   peer: string;
-  n: number;
-  min: number;
-  max: number;
 }
 
 /** The median, so that one disturbed repetition does not decide. */
@@ -45,10 +49,14 @@ export function median(values: number[]): number {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export function toResult(row: Row, values: number[]): Result {
+export function toResult(row: Row, measured: number[] | Measured): Result {
   const { id, unit, goal, better, peer } = row;
-  const [min, max] = [Math.min(...values), Math.max(...values)];
-  return { id, value: median(values), unit, goal, better, peer, n: values.length, min, max };
+  const { value, n, min, max } = Array.isArray(measured) ? summary(measured) : measured;
+  return { id, value, unit, goal, better, peer, n, min, max };
+}
+
+function summary(values: number[]): Measured {
+  return { value: median(values), n: values.length, min: Math.min(...values), max: Math.max(...values) };
 }
 
 export function goalMet({ value, goal, better }: Result): boolean {

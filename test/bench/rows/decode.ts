@@ -1,9 +1,8 @@
-/** The engine's own speed of decoding, measured in Python beside `transformers`. */
+/** The engine's own speed of decoding, measured in Python beside `transformers` (`rehearsal_engine.bench`). */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Bench, Row } from '../row';
-import { randomModel } from '../server';
+import type { Bench, Measured, Row } from '../row';
 
 const REPETITIONS = 5;
 
@@ -13,23 +12,21 @@ export const decodeRows: Row[] = [1, 16].map((batch) => ({
   unit: '×',
   goal: 1.5,
   better: 'higher',
-  peer: 'transformers generate, same model and machine',
+  peer: 'transformers generate, same model, prompts and threads',
   measure: (bench) => decode(bench, `decode-b${batch}`),
 }));
 
-async function decode(bench: Bench, row: string): Promise<number[]> {
-  const model = await randomModel(bench);
-  const args = ['-m', 'rehearsal_engine.bench', row, '--model', model, '--repetitions', String(REPETITIONS)];
+interface DecodeRow extends Measured {
+  tokens_per_second: number;
+  peer_tokens_per_second: number;
+}
+
+async function decode(bench: Bench, row: string): Promise<Measured> {
+  const args = ['-m', 'rehearsal_engine.bench', row, '--repetitions', String(REPETITIONS)];
   const cwd = path.join(bench.root, 'server/engine');
   const { stdout } = await promisify(execFile)(bench.python, args, { cwd });
-  const measured = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {
-    values: number[];
-    engine: number[];
-    peer: number[];
-  };
-  const figures = (xs: number[]) => xs.map((x) => x.toFixed(0)).join(', ');
-  bench.log(
-    `${row}: engine ${figures(measured.engine)} tokens/s; transformers ${figures(measured.peer)} tokens/s`,
-  );
-  return measured.values;
+  const measured = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as DecodeRow;
+  const { tokens_per_second: own, peer_tokens_per_second: peer } = measured;
+  bench.log(`${row}: engine ${own.toFixed(0)} tokens/s, transformers ${peer.toFixed(0)} tokens/s`);
+  return measured;
 }
