@@ -38,6 +38,7 @@ class OneTokenEach:
         for row, line, position in tokens:
             slabs.setdefault(line.slab, []).append((row, line.slot, position))
         for slab, members in slabs.items():
+            members.sort(key=lambda member: member[1])
             part = Part(slab, *np.array(members).T) if len(members) > 1 else None
             self.parts += [part] if part and part.dense else [Single(slab, *member) for member in members]
 
@@ -67,11 +68,12 @@ class Single:
 
 
 class Part:
-    """Lines of one slab, as a range of its slots. Slots in between get a query of zeros."""
+    """Lines of one slab, in the order of slots, as a range. Slots in between get a query of zeros."""
 
     def __init__(self, slab: Slab, rows: np.ndarray, slots: np.ndarray, at: np.ndarray):
         self.slab, self.rows, self.slots, self.at = slab, rows, slots, at
         self.first, self.stop, self.longest = slots.min(), slots.max() + 1, at.max() + 1
+        self.places = slots - self.first if len(slots) < self.stop - self.first else None
         self.mask = None
         if at.min() + 1 < self.longest:
             self.mask = np.zeros((self.stop - self.first, 1, 1, self.longest), dtype=np.float32)
@@ -83,11 +85,14 @@ class Part:
         return (self.stop - self.first) * self.longest <= 2 * (self.at + 1).sum()
 
     def attend(self, layer: int, q: np.ndarray, k: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
-        keys, values, places = self.slab.keys, self.slab.values, self.slots - self.first
+        keys, values = self.slab.keys, self.slab.values
         keys[self.slots, layer, :, :, self.at] = k[self.rows]
         values[self.slots, layer, :, self.at] = v[self.rows]
-        queries = np.zeros((self.stop - self.first, *q.shape[1:]), dtype=np.float32)
-        queries[places] = q[self.rows] * np.float32(q.shape[-1] ** -0.5)
+        queries = q[self.rows] * np.float32(q.shape[-1] ** -0.5)
+        if self.places is not None:
+            spread = np.zeros((self.stop - self.first, *q.shape[1:]), dtype=np.float32)
+            spread[self.places] = queries
+            queries = spread
         scores = np.matmul(queries, keys[self.first : self.stop, layer, :, :, : self.longest])
         if self.mask is not None:
             scores += self.mask
@@ -96,4 +101,4 @@ class Part:
         sums = scores.sum(-1, keepdims=True)
         result = np.matmul(scores, values[self.first : self.stop, layer, :, : self.longest])
         result /= sums
-        out[self.rows] = result[places]
+        out[self.rows] = result if self.places is None else result[self.places]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import orjson
 import pytest
@@ -196,8 +197,9 @@ def test_gguf_gives_the_ids_of_the_folder_it_was_made_from(folder, peer, engine,
 
 
 def write_gguf(model, path):
-    import gguf
     import json
+
+    import gguf
 
     config, tok = model.config, random_model.tokenizer()
     w = gguf.GGUFWriter(path, "qwen3")
@@ -242,7 +244,8 @@ def test_a_model_that_does_not_load_says_what_to_do(path, part, tmp_path):
 
 def test_starts_as_a_program_and_leaves_with_its_parent(folder):
     command = [sys.executable, "-m", "rehearsal_engine", "--model", f"tiny={folder}", "--device", "cpu", "--exit-with-parent"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    home = Path(cli.__file__).parents[1]
+    process = subprocess.Popen(command, cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     told = []
     while not told or told[-1]["event"] == "loading":
         told.append(orjson.loads(process.stdout.readline()))
