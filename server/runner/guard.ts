@@ -15,13 +15,18 @@ export function refusalOf(request: IncomingMessage, port: number, token: string)
   const { host, origin, authorization } = request.headers;
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (!host || !hosts.includes(host.toLowerCase())) {
-    return { status: 421, type: 'wrong_host', message: 'This server answers under its loopback address only.' };
+    return {
+      status: 421,
+      type: 'wrong_host',
+      message: 'This server answers under its loopback address only.',
+    };
   }
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) {
     return { status: 403, type: 'wrong_origin', message: 'Web pages may not use this server.' };
   }
   if (!equal(authorization ?? '', `Bearer ${token}`)) {
-    const message = "A bearer token is needed: send the content of the token file as 'Authorization: Bearer …'.";
+    const message =
+      "A bearer token is needed: send the content of the token file as 'Authorization: Bearer …'.";
     return { status: 401, type: 'unauthorized', message };
   }
   return null;

@@ -29,7 +29,9 @@ const { values: options } = parseArgs({
 
 async function main(): Promise<void> {
   if (!options.python || !options.engine || options.model.length === 0) {
-    throw new Error('usage: runner --home DIR --python EXE --engine DIR --model NAME=PATH… --version V --build B');
+    throw new Error(
+      'usage: runner --home DIR --python EXE --engine DIR --model NAME=PATH… --version V --build B',
+    );
   }
   const home = homeAt(options.home);
   makeHome(home);
@@ -67,7 +69,7 @@ async function main(): Promise<void> {
       onStop: () => void stop('told to'),
     },
     // Windows that were connected to the server before find this one at the same address.
-    portOf(readDiscovery(home)?.url),
+    lastPort(home.port),
   );
   engine.start();
   const discovery: Discovery = {
@@ -78,16 +80,24 @@ async function main(): Promise<void> {
     protocol: PROTOCOL,
     tokenFile: home.token,
   };
+  writeAtomically(home.port, String(service.port));
   writeAtomically(home.discovery, `${JSON.stringify(discovery, null, 2)}\n`, 0o600);
   log.write('server', `listening on ${discovery.url}, version ${options.version}, process ${process.pid}`);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
   process.on('SIGHUP', () => {}); // the terminal that started it may close
   process.on('uncaughtException', (error) => log.write('server', `defect: ${error.stack ?? error}`));
-  process.on('unhandledRejection', (error) => log.write('server', `defect: ${error instanceof Error ? error.stack : error}`));
+  process.on('unhandledRejection', (error) =>
+    log.write('server', `defect: ${error instanceof Error ? error.stack : error}`),
+  );
 }
 
-function portOf(url: string | undefined): number {
-  return Number(/:(\d+)$/.exec(url ?? '')?.[1] ?? 0);
+function lastPort(file: string): number {
+  try {
+    const port = Number(fs.readFileSync(file, 'utf8'));
+    return Number.isInteger(port) && port > 1023 && port < 65_536 ? port : 0;
+  } catch {
+    return 0;
+  }
 }
 
 main().catch((error: Error) => {

@@ -50,7 +50,9 @@ export async function startService(options: ServiceOptions, wanted: number): Pro
     if (engine.port === null) return unavailable(response, engine);
     active++;
     response.once('close', () => active--);
-    forward(request, body, response, { port: engine.port, token: options.engineToken }, () => unavailable(response, engine));
+    forward(request, body, response, { port: engine.port, token: options.engineToken }, () =>
+      unavailable(response, engine),
+    );
   }
 
   function health(): Health {
@@ -79,7 +81,8 @@ export async function startService(options: ServiceOptions, wanted: number): Pro
 function unavailable(response: ServerResponse, engine: Engine): void {
   if (response.headersSent) return void response.destroy();
   const why = engine.message || 'the engine does not answer';
-  const text = engine.state === 'failed' ? `The engine does not start: ${why}` : `The engine is being started: ${why}`;
+  const text =
+    engine.state === 'failed' ? `The engine does not start: ${why}` : `The engine is being started: ${why}`;
   response.setHeader('retry-after', engine.state === 'failed' ? '30' : '1');
   answer(response, 503, errorBody('engine_unavailable', text));
 }
@@ -90,7 +93,10 @@ function errorBody(type: string, message: string) {
 
 function answer(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
   response.end(text);
 }
 

@@ -31,7 +31,12 @@ export function oneFile(positionals: readonly string[]): string {
 }
 
 /** A whole number at least `least`, or the default where the option is absent. */
-export function wholeNumber(name: string, text: string | undefined, least: number, otherwise: number): number {
+export function wholeNumber(
+  name: string,
+  text: string | undefined,
+  least: number,
+  otherwise: number,
+): number {
   if (text === undefined) return otherwise;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < least || value > 2 ** 31 - 1) {

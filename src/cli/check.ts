@@ -43,9 +43,14 @@ function print(file: string, loaded: EnvironmentFile, { page: { print: out, styl
   for (const { severity, message, next, code, ...place } of diagnostics) {
     const { line, column } = positionOf(loaded, place);
     const where = `${fileOf(file, place)}:${line}:${column}`;
-    out(`${where}: ${colours[severity](severity)}: ${printable(message)} ${printable(next ?? '')} ${style.dim(`[${code}]`)}`);
+    out(
+      `${where}: ${colours[severity](severity)}: ${printable(message)} ${printable(next ?? '')} ${style.dim(`[${code}]`)}`,
+    );
   }
-  if (!environment) return out(`${file}: ${style.bad('cannot be used')}`);
+  if (!environment) {
+    out(`${file}: ${style.bad('cannot be used')}`);
+    return;
+  }
   const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`;
   const parts = [
     count(environment.tools.length, 'tool'),

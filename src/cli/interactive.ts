@@ -3,8 +3,8 @@ import readline from 'node:readline';
 import { drive, type Ports } from '../core/rehearsal/drivers';
 import { chooseAlternative, sampleAgain } from '../core/rehearsal/forks';
 import type { Session, SessionNode } from '../core/rehearsal/session';
-import { quoted } from './style';
 import { GESTURES, type Gesture } from './step';
+import { quoted } from './style';
 import type { Terminal } from './terminal';
 import type { TranscriptPrinter } from './transcript';
 
@@ -19,7 +19,14 @@ export interface Interaction {
 
 const HELP =
   'enter token · o output · t turn · c continue · b back · 1–9 choose that alternative · a again · space pause · q quit';
-const KEYS: { [key: string]: Gesture } = { return: 'token', enter: 'token', n: 'token', o: 'output', t: 'turn', c: 'continue' };
+const KEYS: { [key: string]: Gesture } = {
+  return: 'token',
+  enter: 'token',
+  n: 'token',
+  o: 'output',
+  t: 'turn',
+  c: 'continue',
+};
 
 /** Until the person quits or the task is done and they leave. */
 export async function interact({ session, ports, printer, terminal, first }: Interaction): Promise<void> {
@@ -67,21 +74,32 @@ function back(session: Session, { page }: Terminal, printer: TranscriptPrinter):
   session.move(node.id);
   printer.newHeading();
   const { reply } = node;
-  const where = reply?.kind === 'token' ? `after ${quoted(reply.token.text)}` : reply ? `after the ${reply.kind}` : 'at the start';
+  const where =
+    reply?.kind === 'token'
+      ? `after ${quoted(reply.token.text)}`
+      : reply
+        ? `after the ${reply.kind}`
+        : 'at the start';
   page.print(page.style.dim(`  back: ${where}`));
 }
 
 function choose(session: Session, index: number, { page }: Terminal, printer: TranscriptPrinter): void {
   const { reply, id } = session.cursor;
   const choice = reply?.kind === 'token' ? reply.token.alternatives[index] : undefined;
-  if (!choice) return page.print(page.style.dim('  there is no such alternative here'));
+  if (!choice) {
+    page.print(page.style.dim('  there is no such alternative here'));
+    return;
+  }
   page.print(page.style.dim(`  instead: ${quoted(choice.text)}; the other branch is kept`));
   printer.newHeading();
   chooseAlternative(session, id, choice);
 }
 
 function again(session: Session, { page }: Terminal, printer: TranscriptPrinter): void {
-  if (session.cursor.parent === null) return page.print(page.style.dim('  nothing was sampled yet'));
+  if (session.cursor.parent === null) {
+    page.print(page.style.dim('  nothing was sampled yet'));
+    return;
+  }
   sampleAgain(session, session.cursor.id);
   printer.newHeading();
   page.print(page.style.dim('  this output again, from its first token'));
@@ -114,8 +132,10 @@ class Keys {
 
   private readonly pressed = (text: string | undefined, key: { name?: string; ctrl?: boolean }): void => {
     const stops = (key.ctrl && key.name === 'c') || key.name === 'space';
-    if (stops && this.onInterrupt) return this.onInterrupt();
-    if (this.onInterrupt) return; // what is typed while it runs is no gesture for later
+    if (this.onInterrupt) {
+      if (stops) this.onInterrupt();
+      return; // what is typed while it runs is no gesture for later
+    }
     const name = key.ctrl && (key.name === 'c' || key.name === 'd') ? null : (key.name ?? text ?? '');
     const resolve = this.waiting.shift();
     if (resolve) resolve(name);

@@ -1,6 +1,7 @@
 /** The command line: the same product without an editor, for terminals and CI. Documented in `docs/cli.md`. */
-import { printable } from '../core/rehearsal/document';
+
 import { TemplateError } from '../core/conversation/render';
+import { printable } from '../core/rehearsal/document';
 import { EmptyStreamError } from '../core/rehearsal/drivers';
 import { NodeError, UserError } from '../node/errors';
 import { UsageError } from './arguments';

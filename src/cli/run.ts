@@ -74,7 +74,9 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   if (values.json) terminal.json(summary);
   else {
     const share = `${summary.successes} of ${summary.attempts} attempts`;
-    terminal.page.print(`${passed.length} of ${tasks.length} tasks passed (${share}; mean reward ${summary.meanReward?.toFixed(2) ?? 'unscored'})`);
+    terminal.page.print(
+      `${passed.length} of ${tasks.length} tasks passed (${share}; mean reward ${summary.meanReward?.toFixed(2) ?? 'unscored'})`,
+    );
   }
   if (terminal.signal.aborted) return EXIT.interrupted;
   if (results.some(({ error }) => error !== undefined)) return EXIT.server;
@@ -99,12 +101,17 @@ function asJson({ task, attempt, seed, reward, state, session, seconds, error }:
   };
 }
 
-function print({ task, attempt, reward, state, seconds, error, session }: RolloutResult, { page }: Terminal): void {
+function print(
+  { task, attempt, reward, state, seconds, error, session }: RolloutResult,
+  { page }: Terminal,
+): void {
   const { style } = page;
   const mark = reward.value === null ? style.warn('!') : reward.success ? style.good('✓') : style.bad('✗');
   const what = reward.value === null ? 'unscored' : `reward ${reward.value.toFixed(2)}`;
   const turns = `${state?.turns.length ?? 0} turn${state?.turns.length === 1 ? '' : 's'}`;
-  page.print(`${mark} ${printable(task.id)}, attempt ${attempt + 1}: ${what}, ${turns}, ${seconds.toFixed(1)} s`);
+  page.print(
+    `${mark} ${printable(task.id)}, attempt ${attempt + 1}: ${what}, ${turns}, ${seconds.toFixed(1)} s`,
+  );
   for (const check of reward.checks) {
     if (check.verdict === 'holds') continue;
     page.print(`    ${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);

@@ -27,19 +27,29 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   if (values.status) {
     const found = await findServer();
     if (values.json) terminal.json(found ? { url: found.url, ...found.health } : { url: null });
-    else page.print(found ? `${found.url}: ${found.health.engine.state}, ${found.health.models.join(', ')}` : 'No server runs.');
+    else
+      page.print(
+        found
+          ? `${found.url}: ${found.health.engine.state}, ${found.health.models.join(', ')}`
+          : 'No server runs.',
+      );
     return found ? EXIT.ok : EXIT.failed;
   }
   const onProgress = (line: string) => (values.json ? terminal.json({ progress: line }) : terminal.say(line));
   const { foreground = false, load: models } = values;
-  const { url, pid, models: names } = await ensureServer({
+  const {
+    url,
+    pid,
+    models: names,
+  } = await ensureServer({
     sourceDir: productFolder(),
     onProgress,
     signal: terminal.signal,
     foreground,
     models,
   });
-  if (values.json) terminal.json({ ready: { url, pid, models: names, tokenFile: home.token, log: home.log } });
+  if (values.json)
+    terminal.json({ ready: { url, pid, models: names, tokenFile: home.token, log: home.log } });
   else {
     page.print(`The server is ready at ${url} (models: ${names.join(', ')}).`);
     page.print(`Its bearer token is in ${home.token}; its log is ${home.log}.`);

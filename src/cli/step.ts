@@ -2,7 +2,15 @@
 import path from 'node:path';
 import { createRenderer } from '../core/conversation/render';
 import type { Environment, Task } from '../core/environment/types';
-import { drive, oneOutput, oneToken, oneTurn, type Ports, toTheEnd, type Until } from '../core/rehearsal/drivers';
+import {
+  drive,
+  oneOutput,
+  oneToken,
+  oneTurn,
+  type Ports,
+  toTheEnd,
+  type Until,
+} from '../core/rehearsal/drivers';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import type { SessionRecord } from '../core/rehearsal/session';
 import type { Setup } from '../core/rehearsal/types';
@@ -47,7 +55,8 @@ export async function step(args: readonly string[], terminal: Terminal): Promise
   const follow = (record: SessionRecord) => {
     const { session } = stored!;
     const node = session.cursor;
-    if (record.t === 'reply' || node.parent === cursor) for (const event of eventsOf(session, node)) emit(event);
+    if (record.t === 'reply' || node.parent === cursor)
+      for (const event of eventsOf(session, node)) emit(event);
     cursor = node.id;
   };
   const opened = values.session
@@ -94,7 +103,12 @@ function gestureOf(text: string | undefined): Gesture | undefined {
 
 type Values = ReturnType<typeof parse<typeof OPTIONS>>['values'];
 
-async function begin(file: string, values: Values, terminal: Terminal, onRecord: (record: SessionRecord) => void) {
+async function begin(
+  file: string,
+  values: Values,
+  terminal: Terminal,
+  onRecord: (record: SessionRecord) => void,
+) {
   const environment = await usableEnvironment(file);
   const task = taskOf(environment, values.task);
   const options = {
@@ -110,7 +124,12 @@ async function begin(file: string, values: Values, terminal: Terminal, onRecord:
   return { stored, policy };
 }
 
-async function resume(file: string, values: Values, terminal: Terminal, onRecord: (record: SessionRecord) => void) {
+async function resume(
+  file: string,
+  values: Values,
+  terminal: Terminal,
+  onRecord: (record: SessionRecord) => void,
+) {
   const { model } = loadSession(file).session.setup.policy;
   const policy = await connect({ ...values, model: values.model ?? model }, terminal.say, terminal.signal);
   return { stored: openSession(file, { onRecord }), policy };
@@ -119,7 +138,8 @@ async function resume(file: string, values: Values, terminal: Terminal, onRecord
 /** The task named, or the first. */
 export function taskOf(environment: Environment, id: string | undefined): Task {
   const known = environment.tasks.map((task) => task.id);
-  const task = id === undefined ? environment.tasks[0] : environment.tasks.find((candidate) => candidate.id === id);
+  const task =
+    id === undefined ? environment.tasks[0] : environment.tasks.find((candidate) => candidate.id === id);
   if (!task) throw errors.noTask(id ?? '', known);
   return task;
 }

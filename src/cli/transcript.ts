@@ -12,7 +12,14 @@ export interface Page {
 }
 
 const SHOWN_ALTERNATIVES = 4;
-const MARKS: { [verdict in CheckView['verdict']]: string } = { holds: '✓', fails: '✗', 'left out': '–', unscored: '?' };
+/** What would read as 0.0 % says nothing; where it can be chosen, it is shown all the same. */
+const LEAST_SHOWN = 0.0005;
+const MARKS: { [verdict in CheckView['verdict']]: string } = {
+  holds: '✓',
+  fails: '✗',
+  'left out': '–',
+  unscored: '?',
+};
 
 export function printStart({ environment, task, policy, options }: Setup, { print, style }: Page): void {
   const { temperature, seed } = options;
@@ -34,30 +41,30 @@ export class TranscriptPrinter {
   ) {}
 
   show(event: StepEvent): void {
-    const { print, style } = this.page;
-    if (event.type === 'token') return this.token(event);
+    if (event.type === 'token') this.token(event);
+    else if (event.type === 'end') this.end(event);
+    else for (const line of this.lines(event)) this.page.print(line);
+  }
+
+  private lines(event: Exclude<StepEvent, { type: 'token' | 'end' }>): string[] {
+    const { style } = this.page;
     switch (event.type) {
       case 'user':
-        print('');
-        print('user');
-        return print(indented(event.text));
+        return ['', 'user', indented(event.text)];
       case 'note':
-        return print(style.warn(`  note: ${printable(event.text)}`));
+        return [style.warn(`  note: ${printable(event.text)}`)];
       case 'answer':
-        print(`  ${style.bold('answer')}`);
-        return print(indented(event.text, '    '));
-      case 'call':
-        print(`  ${style.bold('call')}   ${printable(event.text).replaceAll('\n', '\\n')}`);
-        return print(`  gates  ${this.gates(event)}`);
-      case 'observation': {
-        const text = printable(formatJson(event.value));
-        const colour = event.outcome === 'error' ? style.bad : style.good;
-        print(`  ${style.bold(event.source.padEnd(9))} ${colour(event.outcome)} ${text}`);
-        if (event.raw !== undefined) print(`  it wrote  ${quoted(event.raw)}`);
-        return;
+        return [`  ${style.bold('answer')}`, indented(event.text, '    ')];
+      case 'call': {
+        const text = printable(event.text).replaceAll('\n', '\\n');
+        return [`  ${style.bold('call')}   ${text}`, `  gates  ${this.gates(event)}`];
       }
-      case 'end':
-        return this.end(event);
+      case 'observation': {
+        const colour = event.outcome === 'error' ? style.bad : style.good;
+        const text = printable(formatJson(event.value));
+        const shown = `  ${style.bold(event.source.padEnd(9))} ${colour(event.outcome)} ${text}`;
+        return event.raw === undefined ? [shown] : [shown, `  it wrote  ${quoted(event.raw)}`];
+      }
     }
   }
 
@@ -78,13 +85,15 @@ export class TranscriptPrinter {
     const what = event.end === 'stop' && event.text === '' ? '(end)' : quoted(event.text);
     const origin = event.origin === 'sampled' ? '' : style.warn(` ${event.origin}`);
     const cut = event.end === 'length' ? style.warn(' limit reached') : '';
-    print(`  ${percent(event.probability)}  ${what.padEnd(28)}${origin}${cut} ${style.dim(this.alternatives(event))}`);
+    print(
+      `  ${percent(event.probability)}  ${what.padEnd(28)}${origin}${cut} ${style.dim(this.alternatives(event))}`,
+    );
   }
 
   private alternatives({ id, alternatives }: TokenEvent): string {
     return alternatives
       .map((other, index) => ({ ...other, index }))
-      .filter((other) => other.id !== id)
+      .filter((other) => other.id !== id && (this.numbered || other.probability >= LEAST_SHOWN))
       .slice(0, SHOWN_ALTERNATIVES)
       .map(({ text, probability, index }) => {
         const number = this.numbered ? `${index + 1}:` : '';
@@ -98,8 +107,12 @@ export class TranscriptPrinter {
     const { style } = this.page;
     if (!gatesChecked) return style.dim('left to the policy');
     const names = ['format', 'whitelist', 'schema'];
-    const failed = gate ? ['INVALID_TOOL_CALL_FORMAT', 'TOOL_NOT_AVAILABLE', 'INVALID_PARAMETERS'].indexOf(gate.code) : 3;
-    const shown = names.slice(0, failed + 1).map((name, i) => (i < failed ? style.good(`${name} ✓`) : style.bad(`${name} ✗`)));
+    const failed = gate
+      ? ['INVALID_TOOL_CALL_FORMAT', 'TOOL_NOT_AVAILABLE', 'INVALID_PARAMETERS'].indexOf(gate.code)
+      : 3;
+    const shown = names
+      .slice(0, failed + 1)
+      .map((name, i) => (i < failed ? style.good(`${name} ✓`) : style.bad(`${name} ✗`)));
     return shown.join('  ') + (gate ? `  ${gate.code}: ${printable(gate.message)}` : '');
   }
 
@@ -109,7 +122,9 @@ export class TranscriptPrinter {
     print('');
     print(style.bold(`end: ${stop}`) + (message ? ` (${printable(message)})` : ''));
     for (const check of checks) {
-      const colour = { holds: style.good, fails: style.bad, 'left out': style.dim, unscored: style.warn }[check.verdict];
+      const colour = { holds: style.good, fails: style.bad, 'left out': style.dim, unscored: style.warn }[
+        check.verdict
+      ];
       const turn = check.turn === undefined ? '' : style.dim(` (turn ${check.turn})`);
       print(`  ${colour(MARKS[check.verdict])} ${printable(check.title)}${turn}`);
       if (check.verdict !== 'holds') print(style.dim(`    ${printable(check.reason)}`));

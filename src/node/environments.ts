@@ -42,7 +42,10 @@ export async function usableEnvironment(file: string): Promise<Environment> {
 }
 
 /** Line and column of a place, both from 1. */
-export function positionOf({ texts }: EnvironmentFile, { file = '', offset }: Place): { line: number; column: number } {
+export function positionOf(
+  { texts }: EnvironmentFile,
+  { file = '', offset }: Place,
+): { line: number; column: number } {
   const before = (texts.get(file) ?? '').slice(0, offset);
   const line = before.split('\n').length;
   return { line, column: offset - (before.lastIndexOf('\n') + 1) + 1 };

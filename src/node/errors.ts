@@ -54,7 +54,10 @@ const SET_TOKEN = { title: 'Set Token', id: 'setServerToken' };
 /** First line of a reason, bounded and with control characters shown: it comes from outside. */
 export function oneLine(text: string, most = 300): string {
   const line = text.trim().split(/\r?\n/, 1)[0] ?? '';
-  const shown = line.replace(/[\x00-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  const shown = line.replace(
+    /[\x00-\x1f\x7f-\x9f]/g,
+    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
   return shown.length > most ? `${shown.slice(0, most - 1)}…` : shown;
 }
 
@@ -100,9 +103,18 @@ export const errors = {
       SHOW_LOG,
     ),
   unavailable: (url: string, text: string) =>
-    new NodeError('server-error', `The server at ${url} cannot answer now: ${reason(text)}.`, 'Try again shortly.', SHOW_LOG),
+    new NodeError(
+      'server-error',
+      `The server at ${url} cannot answer now: ${reason(text)}.`,
+      'Try again shortly.',
+      SHOW_LOG,
+    ),
   odd: (url: string, what: string) =>
-    new NodeError('server-odd', `${url} does not answer like a model server: ${reason(what)}.`, 'Check the address.'),
+    new NodeError(
+      'server-odd',
+      `${url} does not answer like a model server: ${reason(what)}.`,
+      'Check the address.',
+    ),
   tier: (url: string, missing: string) =>
     new NodeError(
       'tier-unsupported',
@@ -114,11 +126,18 @@ export const errors = {
     new NodeError(
       'model-unknown',
       `The server offers no model called ${oneLine(model, 100)}.`,
-      known.length ? `It offers: ${known.map((name) => oneLine(name, 100)).join(', ')}.` : 'It offers none at all.',
+      known.length
+        ? `It offers: ${known.map((name) => oneLine(name, 100)).join(', ')}.`
+        : 'It offers none at all.',
       SELECT_MODEL,
     ),
   modelGone: (url: string, text: string) =>
-    new NodeError('model-unknown', `The server at ${url} does not offer this model: ${reason(text)}.`, 'Choose one that it offers.', SELECT_MODEL),
+    new NodeError(
+      'model-unknown',
+      `The server at ${url} does not offer this model: ${reason(text)}.`,
+      'Choose one that it offers.',
+      SELECT_MODEL,
+    ),
   contextTooLong: (tokens: number | undefined, most: number | undefined) =>
     new NodeError(
       'context-too-long',
@@ -147,7 +166,11 @@ export const errors = {
       known.length ? `There are: ${known.join(', ')}.` : 'The environment has no tasks; add one.',
     ),
   session: (file: string, why: string) =>
-    new NodeError('session-unreadable', `The session ${file} cannot be opened: ${reason(why)}.`, 'The file is left as it is.'),
+    new NodeError(
+      'session-unreadable',
+      `The session ${file} cannot be opened: ${reason(why)}.`,
+      'The file is left as it is.',
+    ),
   sessionUnwritable: (file: string, why: string) =>
     new NodeError(
       'session-unwritable',
@@ -162,7 +185,12 @@ export const errors = {
       SET_UP,
     ),
   setupFailed: (step: string, why: string) =>
-    new NodeError('setup-failed', `Setting the server up failed: ${step}: ${reason(why)}.`, 'Try again: it goes on where it stopped.', SET_UP),
+    new NodeError(
+      'setup-failed',
+      `Setting the server up failed: ${step}: ${reason(why)}.`,
+      'Try again: it goes on where it stopped.',
+      SET_UP,
+    ),
   incomplete: (missing: string) =>
     new NodeError(
       'setup-incomplete',
@@ -170,7 +198,12 @@ export const errors = {
       'Build the product (npm run build), or install it again.',
     ),
   startFailed: (why: string, log: string) =>
-    new NodeError('server-start-failed', `The server did not start: ${reason(why)}.`, `Its log is ${log}.`, SHOW_LOG),
+    new NodeError(
+      'server-start-failed',
+      `The server did not start: ${reason(why)}.`,
+      `Its log is ${log}.`,
+      SHOW_LOG,
+    ),
   otherVersion: (version: string) =>
     new NodeError(
       'server-busy',
@@ -178,5 +211,6 @@ export const errors = {
       'Stop it when its work is done (`rehearsal serve --stop`), then try again.',
       { title: 'Restart Server', id: 'restartServer' },
     ),
-  cancelled: (what: string) => new NodeError('cancelled', `${what} was cancelled.`, 'Start again when you like.'),
+  cancelled: (what: string) =>
+    new NodeError('cancelled', `${what} was cancelled.`, 'Start again when you like.'),
 };

@@ -38,7 +38,11 @@ export async function connectPolicy(options: ConnectOptions, signal?: Signal): P
 
 function pick(cards: readonly ModelCard[], wanted: string | undefined): ModelCard {
   const card = wanted === undefined ? cards[0] : cards.find(({ id }) => id === wanted);
-  if (!card) throw errors.noModel(wanted ?? 'any', cards.map(({ id }) => id));
+  if (!card)
+    throw errors.noModel(
+      wanted ?? 'any',
+      cards.map(({ id }) => id),
+    );
   return card;
 }
 
@@ -54,7 +58,8 @@ async function probeForm(server: ModelServer, model: string, signal?: Signal): P
   } catch (error) {
     const refused = String((error as Error).message);
     if (!/\((400|422)\)/.test(refused)) throw error;
-    if (/must be a string/i.test(refused)) throw errors.tier(server.url, 'it takes prompts as text only, not as token ids');
+    if (/must be a string/i.test(refused))
+      throw errors.tier(server.url, 'it takes prompts as text only, not as token ids');
     if (!/\(422\)/.test(refused)) throw error;
     answer = await strict(server, plain, signal);
   }
@@ -68,7 +73,11 @@ async function probeForm(server: ModelServer, model: string, signal?: Signal): P
 }
 
 /** A server that refuses fields it does not know is asked once more without them. */
-async function strict(server: ModelServer, plain: { [field: string]: unknown }, signal?: Signal): Promise<unknown> {
+async function strict(
+  server: ModelServer,
+  plain: { [field: string]: unknown },
+  signal?: Signal,
+): Promise<unknown> {
   try {
     return await server.post('/v1/completions', plain, signal);
   } catch (error) {
@@ -97,7 +106,9 @@ function decoder(server: ModelServer, model: string) {
 
 async function idOfA(server: ModelServer, model: string, who: Who, signal?: Signal): Promise<number> {
   const body =
-    who === 'llama' ? { content: 'a', add_special: false } : { model, prompt: 'a', add_special_tokens: false };
+    who === 'llama'
+      ? { content: 'a', add_special: false }
+      : { model, prompt: 'a', add_special_tokens: false };
   const answer = (await server.post('/tokenize', body, signal)) as { tokens?: unknown };
   const id = Array.isArray(answer?.tokens) ? answer.tokens[answer.tokens.length - 1] : undefined;
   if (!Number.isInteger(id)) throw errors.odd(server.url, 'its /tokenize gives no token ids');

@@ -27,8 +27,10 @@ export type LogprobForm = 'content' | 'legacy';
 type Loose = { [key: string]: unknown };
 
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
-const isId = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-const finite = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+const isId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const finite = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null;
 
 /** The form of a completion's answer, or what it lacks. */
 export function formOf(answer: unknown): { form: LogprobForm } | { missing: string } {
@@ -38,7 +40,9 @@ export function formOf(answer: unknown): { form: LogprobForm } | { missing: stri
   if (!isObject(logprobs)) return { missing: 'it gives no log-probabilities' };
   if (Array.isArray(logprobs.content)) {
     const [entry] = logprobs.content;
-    return isObject(entry) && isId(entry.id) ? { form: 'content' } : { missing: 'its log-probabilities have no token ids' };
+    return isObject(entry) && isId(entry.id)
+      ? { form: 'content' }
+      : { missing: 'its log-probabilities have no token ids' };
   }
   if (!Array.isArray(choice.token_ids)) return { missing: 'it does not return token ids' };
   const [first] = Array.isArray(logprobs.tokens) ? logprobs.tokens : [];
@@ -63,7 +67,8 @@ function firstChoice(event: unknown): Loose | null {
 }
 
 function contentTokens(choice: Loose): RawToken[] {
-  const list = isObject(choice.logprobs) && Array.isArray(choice.logprobs.content) ? choice.logprobs.content : null;
+  const list =
+    isObject(choice.logprobs) && Array.isArray(choice.logprobs.content) ? choice.logprobs.content : null;
   if (!list) return idsAlone(choice);
   return list.filter(isObject).flatMap((entry): RawToken[] => {
     if (!isId(entry.id)) return [];
@@ -77,7 +82,9 @@ function contentTokens(choice: Loose): RawToken[] {
         rank: isId(entry.rank) ? entry.rank : null,
         top: top.flatMap((other) => {
           const logprob = finite(other.logprob);
-          return isId(other.id) && logprob !== null ? [{ id: other.id, bytes: bytesOf(other.bytes), logprob }] : [];
+          return isId(other.id) && logprob !== null
+            ? [{ id: other.id, bytes: bytesOf(other.bytes), logprob }]
+            : [];
         }),
       },
     ];

@@ -74,7 +74,10 @@ export class ModelServer {
     }
   }
 
-  private async guarded(signal: Signal | undefined, ask: (inner: AbortSignal) => Promise<unknown>): Promise<unknown> {
+  private async guarded(
+    signal: Signal | undefined,
+    ask: (inner: AbortSignal) => Promise<unknown>,
+  ): Promise<unknown> {
     const link = new Link(signal);
     try {
       return await this.retried(link, () => link.within(this.stallMs, () => ask(link.inner)));
@@ -110,7 +113,12 @@ export class ModelServer {
   }
 
   private refusal(error: APIError): NodeError {
-    const body = (error.error ?? {}) as { message?: unknown; type?: unknown; n_ctx?: unknown; n_prompt_tokens?: unknown };
+    const body = (error.error ?? {}) as {
+      message?: unknown;
+      type?: unknown;
+      n_ctx?: unknown;
+      n_prompt_tokens?: unknown;
+    };
     const text = oneLine(typeof body.message === 'string' ? body.message : error.message);
     const { status } = error;
     if (status === 401 || status === 403) return errors.unauthorized(this.url);
@@ -127,7 +135,8 @@ export class ModelServer {
 /** A connection that broke while something was read: the caller knows how much had come. */
 export class BrokenConnection extends Error {}
 
-const TOO_LONG = /maximum context length|context (length|size|window)|max_model_len|the context of .+ is \d+ tokens/i;
+const TOO_LONG =
+  /maximum context length|context (length|size|window)|max_model_len|the context of .+ is \d+ tokens/i;
 
 function rootOf(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -154,7 +163,9 @@ function errorShape(text: string): string {
   } catch {
     // plain text
   }
-  const { error, detail, message } = (typeof body === 'object' && body ? body : {}) as { [field: string]: unknown };
+  const { error, detail, message } = (typeof body === 'object' && body ? body : {}) as {
+    [field: string]: unknown;
+  };
   if (typeof error === 'object' && error) return text;
   const reason = error ?? detail ?? message ?? text;
   return JSON.stringify({ error: { message: typeof reason === 'string' ? reason : JSON.stringify(reason) } });

@@ -1,6 +1,7 @@
 /** Sampling: one streamed request, its events as tokens in our form. */
-import { mixSeed } from '../../core/rehearsal/seed';
+
 import type { Alternative, PolicyInfo, SampledToken, SampleRequest, Signal } from '../../core/policy';
+import { mixSeed } from '../../core/rehearsal/seed';
 import { errors, NodeError, StreamDiedError } from '../errors';
 import { type Chunk, displayText, type LogprobForm, type RawToken, readChunk } from './dialects';
 import { BrokenConnection, type ModelServer } from './http';
@@ -123,7 +124,8 @@ class Reader {
   private async token(raw: RawToken, chunk: Chunk, finish: string | null): Promise<SampledToken> {
     this.given++;
     const isEnd = this.connection.info.endIds.includes(raw.id) || (finish === 'stop' && this.isSilent(raw));
-    const end = isEnd || finish === 'stop' ? 'stop' : finish === 'length' || this.isFull() ? 'length' : undefined;
+    const end =
+      isEnd || finish === 'stop' ? 'stop' : finish === 'length' || this.isFull() ? 'length' : undefined;
     const bytes = isEnd ? [] : await this.bytesOf(raw, chunk);
     this.before.push(raw.id);
     const alternatives = await this.alternatives(raw);

@@ -10,7 +10,11 @@ export type Render = (request: RenderRequest, signal?: Signal) => Promise<number
 const PROBE: RenderRequest = { messages: [{ role: 'user', content: 'a' }], generationPrompt: true };
 
 /** The way that this server offers, or null where it offers none. */
-export async function findRender(server: ModelServer, model: string, signal?: Signal): Promise<Render | null> {
+export async function findRender(
+  server: ModelServer,
+  model: string,
+  signal?: Signal,
+): Promise<Render | null> {
   for (const render of [tokenizeMessages(server, model), applyTemplate(server, model)]) {
     try {
       if ((await render(PROBE, signal)).length > 0) return render;
@@ -27,25 +31,41 @@ const ELSEWHERE = new Set(['server-error', 'server-odd', 'template-refuses']);
 /** vLLM and our engine: `/tokenize` takes messages. */
 function tokenizeMessages(server: ModelServer, model: string): Render {
   return async ({ messages, tools, generationPrompt }, signal) => {
-    const answer = await asked(server, model, '/tokenize', {
+    const answer = await asked(
+      server,
       model,
-      messages,
-      add_generation_prompt: generationPrompt,
-      ...(tools?.length ? { tools: tools.map(asOpenAi) } : {}),
-    }, signal);
+      '/tokenize',
+      {
+        model,
+        messages,
+        add_generation_prompt: generationPrompt,
+        ...(tools?.length ? { tools: tools.map(asOpenAi) } : {}),
+      },
+      signal,
+    );
     return idsOf(server, answer);
   };
 }
 
 /** llama.cpp: `/apply-template` gives text, `/tokenize` its ids. */
 function applyTemplate(server: ModelServer, model: string): Render {
-  async function written({ messages, tools, generationPrompt }: RenderRequest, signal?: Signal): Promise<number[]> {
-    const answer = (await asked(server, model, '/apply-template', {
-      messages,
-      add_generation_prompt: generationPrompt,
-      ...(tools?.length ? { tools: tools.map(asOpenAi) } : {}),
-    }, signal)) as { prompt?: unknown };
-    if (typeof answer?.prompt !== 'string') throw errors.odd(server.url, 'its /apply-template gives no prompt');
+  async function written(
+    { messages, tools, generationPrompt }: RenderRequest,
+    signal?: Signal,
+  ): Promise<number[]> {
+    const answer = (await asked(
+      server,
+      model,
+      '/apply-template',
+      {
+        messages,
+        add_generation_prompt: generationPrompt,
+        ...(tools?.length ? { tools: tools.map(asOpenAi) } : {}),
+      },
+      signal,
+    )) as { prompt?: unknown };
+    if (typeof answer?.prompt !== 'string')
+      throw errors.odd(server.url, 'its /apply-template gives no prompt');
     // It leaves out a BOS that its tokenizer adds by itself, so specials are added here.
     const body = { content: answer.prompt, add_special: true, parse_special: true };
     return idsOf(server, await asked(server, model, '/tokenize', body, signal));
@@ -72,7 +92,8 @@ async function asked(server: ModelServer, model: string, path: string, body: obj
   try {
     return await server.post(path, body as { [field: string]: unknown }, signal);
   } catch (error) {
-    const refused = error instanceof NodeError && error.code === 'server-error' && /template/i.test(error.message);
+    const refused =
+      error instanceof NodeError && error.code === 'server-error' && /template/i.test(error.message);
     throw refused ? errors.template(model, error.message) : error;
   }
 }
@@ -102,7 +123,16 @@ export async function templateEnd(
   signal?: Signal,
 ): Promise<number | null> {
   const said = (content: string) =>
-    render({ messages: [{ role: 'user', content: 'a' }, { role: 'assistant', content }], generationPrompt: false }, signal);
+    render(
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'assistant', content },
+        ],
+        generationPrompt: false,
+      },
+      signal,
+    );
   const [b, d] = await Promise.all([said('b'), said('d')]);
   const shared = commonSuffix(b, d);
   const end = shared > 0 ? b[b.length - shared] : undefined;

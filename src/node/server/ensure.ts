@@ -80,7 +80,9 @@ function isNewer(a: string, b: string): boolean {
 async function startServer(home: Home, files: ServerFiles, options: EnsureOptions): Promise<RunningServer> {
   const progress = options.onProgress ?? QUIET;
   const python = await ensurePython(files.engine, home, { ...options, onProgress: progress });
-  const models = options.models?.length ? options.models : files.models.map(({ name, folder }) => `${name}=${folder}`);
+  const models = options.models?.length
+    ? options.models
+    : files.models.map(({ name, folder }) => `${name}=${folder}`);
   if (models.length === 0) throw errors.incomplete('the embedded model');
   tokenAt(home.token);
   const args = [files.runner, '--home', home.root, '--python', python, '--engine', files.engine];
@@ -117,7 +119,12 @@ async function startServer(home: Home, files: ServerFiles, options: EnsureOption
 }
 
 /** Waits until a model is loaded, saying what is done meanwhile. */
-async function ready(first: RunningServer, home: Home, progress: (line: string) => void, signal?: AbortSignal): Promise<Server> {
+async function ready(
+  first: RunningServer,
+  home: Home,
+  progress: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<Server> {
   let server: RunningServer | null = first;
   let said = '';
   while (true) {

@@ -30,7 +30,9 @@ const DEFAULT_MODEL = 'nano';
 /** Copies the server's files of `source` (the extension's folder or a checkout) where that is not done yet. */
 export function installFiles(source: string, home: Home): ServerFiles {
   const list = filesOf(source);
-  const version = (JSON.parse(fs.readFileSync(path.join(source, 'package.json'), 'utf8')) as { version: string }).version;
+  const version = (
+    JSON.parse(fs.readFileSync(path.join(source, 'package.json'), 'utf8')) as { version: string }
+  ).version;
   const build = fingerprint(source, list);
   const folder = path.join(home.servers, `${version}-${build}`);
   if (!fs.existsSync(folder)) copy(source, list, folder);
@@ -49,7 +51,9 @@ function filesOf(source: string): string[] {
     if (!fs.existsSync(path.join(source, needed))) throw errors.incomplete(path.join(source, needed));
   }
   const models = modelsIn(path.join(source, MODELS)).map(({ name }) => `${MODELS}/${name}`);
-  return [RUNNER, `${ENGINE}/pyproject.toml`, `${ENGINE}/rehearsal_engine`, ...models].flatMap((item) => walk(source, item));
+  return [RUNNER, `${ENGINE}/pyproject.toml`, `${ENGINE}/rehearsal_engine`, ...models].flatMap((item) =>
+    walk(source, item),
+  );
 }
 
 /** Files below a path, sorted, without what Python and editors leave behind. */

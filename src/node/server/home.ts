@@ -16,6 +16,8 @@ export interface Home {
   /** What runs: address, tokens, logs. */
   run: string;
   discovery: string;
+  /** Port of the last server: the next one takes it where it is free. */
+  port: string;
   /** Bearer token of people and windows. */
   token: string;
   /** Bearer token between runner and engine. */
@@ -35,6 +37,7 @@ export function homeAt(root?: string): Home {
     pythons: path.join(at, 'python'),
     run,
     discovery: path.join(run, 'discovery.json'),
+    port: path.join(run, 'port'),
     token: path.join(run, 'token'),
     engineToken: path.join(run, 'engine-token'),
     log: path.join(run, 'server.log'),

@@ -3,7 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import readline from 'node:readline';
 
 /** Runs to the end and collects standard output; a program that is not there gives code 127. */
-export async function runQuietly(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
+export async function runQuietly(
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number; output: string }> {
   let output = '';
   const code = await runLines(command, args, (line) => {
     output += `${line}\n`;

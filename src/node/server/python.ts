@@ -9,7 +9,8 @@ import { runLines, runQuietly } from './process';
 export const MINIMUM_PYTHON: readonly [number, number] = [3, 11];
 
 /** What setting up fetches and writes: said before it starts. */
-export const SETUP_SIZE = 'about 1 GB; up to 5 GB on Linux with an NVIDIA GPU, where PyTorch brings its libraries';
+export const SETUP_SIZE =
+  'about 1 GB; up to 5 GB on Linux with an NVIDIA GPU, where PyTorch brings its libraries';
 
 const CANDIDATES = ['python3', 'python', 'python3.13', 'python3.12', 'python3.11', 'python3.14', 'py'];
 
@@ -46,10 +47,13 @@ export async function findPython(named?: string): Promise<Python> {
     const [major = 0, minor = 0] = facts.version;
     const tooOld = major < MINIMUM_PYTHON[0] || (major === MINIMUM_PYTHON[0] && minor < MINIMUM_PYTHON[1]);
     if (tooOld) seen.push(`${command} is ${version}`);
-    else if (!facts.venv && !facts.engine) seen.push(`${command} ${version} has no venv module; on Debian and Ubuntu: apt install python3-venv`);
+    else if (!facts.venv && !facts.engine)
+      seen.push(`${command} ${version} has no venv module; on Debian and Ubuntu: apt install python3-venv`);
     else return { command, version, hasEngine: facts.engine };
   }
-  throw errors.noPython(seen.length ? `found: ${seen.join('; ')}` : `${wanted ?? 'neither python3 nor python'} does not run`);
+  throw errors.noPython(
+    seen.length ? `found: ${seen.join('; ')}` : `${wanted ?? 'neither python3 nor python'} does not run`,
+  );
 }
 
 async function probe(command: string): Promise<{ version: number[]; venv: boolean; engine: boolean } | null> {
@@ -97,7 +101,9 @@ function venvFolder(engine: string, home: Home): string {
 }
 
 function interpreter(folder: string): string {
-  return process.platform === 'win32' ? path.join(folder, 'Scripts', 'python.exe') : path.join(folder, 'bin', 'python');
+  return process.platform === 'win32'
+    ? path.join(folder, 'Scripts', 'python.exe')
+    : path.join(folder, 'bin', 'python');
 }
 
 async function install(
@@ -107,15 +113,26 @@ async function install(
   { onProgress, signal }: { onProgress: (line: string) => void; signal?: AbortSignal },
 ): Promise<void> {
   const uv = (await runQuietly('uv', ['--version'])).code === 0;
-  onProgress(`Setting up the engine with Python ${python.version} and ${uv ? 'uv' : 'pip'}: ${SETUP_SIZE}. Once, some minutes.`);
+  onProgress(
+    `Setting up the engine with Python ${python.version} and ${uv ? 'uv' : 'pip'}: ${SETUP_SIZE}. Once, some minutes.`,
+  );
   const run = async (step: string, command: string, args: string[]) => {
     const last: string[] = [];
-    const code = await runLines(command, args, (line) => {
-      if (last.push(line) > 20) last.shift();
-      if (TELLING.test(line)) onProgress(line.trim());
-    }, signal);
+    const code = await runLines(
+      command,
+      args,
+      (line) => {
+        if (last.push(line) > 20) last.shift();
+        if (TELLING.test(line)) onProgress(line.trim());
+      },
+      signal,
+    );
     if (signal?.aborted) throw errors.cancelled('Setting the server up');
-    if (code !== 0) throw errors.setupFailed(step, last.filter((line) => /error/i.test(line)).pop() ?? last.pop() ?? `exit code ${code}`);
+    if (code !== 0)
+      throw errors.setupFailed(
+        step,
+        last.filter((line) => /error/i.test(line)).pop() ?? last.pop() ?? `exit code ${code}`,
+      );
   };
   if (!fs.existsSync(interpreter(folder))) {
     onProgress('Making a virtual environment …');
@@ -125,8 +142,25 @@ async function install(
   const requirements = path.join(folder, 'requirements.txt');
   fs.writeFileSync(requirements, await requirementsOf(python.command, engine));
   onProgress('Installing PyTorch and the engine’s packages …');
-  const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--progress-bar', 'off', '-r', requirements];
-  const viaUv = ['pip', 'install', '--torch-backend=auto', '--python', interpreter(folder), '-r', requirements];
+  const pip = [
+    '-m',
+    'pip',
+    'install',
+    '--disable-pip-version-check',
+    '--progress-bar',
+    'off',
+    '-r',
+    requirements,
+  ];
+  const viaUv = [
+    'pip',
+    'install',
+    '--torch-backend=auto',
+    '--python',
+    interpreter(folder),
+    '-r',
+    requirements,
+  ];
   await run('installing packages', uv ? 'uv' : interpreter(folder), uv ? viaUv : pip);
 }
 
@@ -135,7 +169,8 @@ const TELLING = /^\s*(Downloading|Installing|Successfully|Resolved|Prepared|Inst
 
 /** The pinned packages, read by Python itself. */
 async function requirementsOf(python: string, engine: string): Promise<string> {
-  const script = 'import sys, tomllib; print("\\n".join(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"]))';
+  const script =
+    'import sys, tomllib; print("\\n".join(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"]))';
   const { code, output } = await runQuietly(python, ['-c', script, path.join(engine, 'pyproject.toml')]);
   if (code !== 0) throw errors.setupFailed('reading the pinned versions', output);
   return output;

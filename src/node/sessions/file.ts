@@ -39,7 +39,9 @@ export function createSession(folder: string, setup: Setup, options: StoreOption
   const created = (options.now ?? new Date()).toISOString();
   const { id, file } = freshFile(folder, created);
   const environmentFile = options.environmentFile ?? null;
-  const from = environmentFile && { environmentFile: path.relative(path.resolve(folder, '../..'), environmentFile) };
+  const from = environmentFile && {
+    environmentFile: path.relative(path.resolve(folder, '../..'), environmentFile),
+  };
   const header: SessionRecord = { t: 'session', version: FORMAT_VERSION, id, created, ...from, setup };
   writeWhole(file, `${JSON.stringify(header)}\n`);
   const writer = new Writer(file);
@@ -66,7 +68,9 @@ export function openSession(file: string, options: Pick<StoreOptions, 'onRecord'
   }
   const writer = new Writer(target);
   loaded.attach(writing(writer, options.onRecord));
-  const environmentFile = header.environmentFile ? path.resolve(path.dirname(file), '../..', header.environmentFile) : null;
+  const environmentFile = header.environmentFile
+    ? path.resolve(path.dirname(file), '../..', header.environmentFile)
+    : null;
   const { id, created } = header;
   return { id, created, path: target, session, environmentFile, notice, close: () => writer.close() };
 }
@@ -102,7 +106,10 @@ export function loadSession(file: string): LoadedSession {
   if (!header) throw errors.session(file, lines.damage ? `in line 1 ${lines.damage.reason}` : 'it is empty');
   if (header.t !== 'session') throw errors.session(file, 'it does not begin with a session');
   if (header.version !== FORMAT_VERSION) {
-    throw errors.session(file, `it has format version ${String(header.version)}, which this version does not know`);
+    throw errors.session(
+      file,
+      `it has format version ${String(header.version)}, which this version does not know`,
+    );
   }
   let sink: Sink = () => {};
   let session: Session;
@@ -202,7 +209,8 @@ function freshFile(folder: string, created: string): { id: string; file: string 
       fs.closeSync(fs.openSync(file, 'wx'));
       return { id, file };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw errors.sessionUnwritable(file, (error as Error).message);
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+        throw errors.sessionUnwritable(file, (error as Error).message);
     }
   }
 }

@@ -4,18 +4,32 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { StepEvent, TokenEvent } from '../../../src/cli/events';
-import { openSession } from '../../../src/node/sessions/file';
 import { outputText } from '../../../src/core/rehearsal/outputs';
+import { openSession } from '../../../src/node/sessions/file';
 import { productFolder, sharedServer, temporary } from '../support/server';
 
 const ENVIRONMENT = {
   name: 'lamp',
   policy: 'Switch lamps.',
-  tools: [{ name: 'switch', description: 'Switches a lamp.', inputSchema: { type: 'object', properties: { lamp: { type: 'string' } } } }],
+  tools: [
+    {
+      name: 'switch',
+      description: 'Switches a lamp.',
+      inputSchema: { type: 'object', properties: { lamp: { type: 'string' } } },
+    },
+  ],
   limits: { act: 12, rehearse: 12 },
   tasks: [
-    { id: 'any', instruction: 'Say something.', checks: [{ kind: 'forbidden', calls: [{ tool: 'switch' }] }] },
-    { id: 'never', instruction: 'Say it.', checks: [{ kind: 'answer', contains: 'impossible-for-random-weights' }] },
+    {
+      id: 'any',
+      instruction: 'Say something.',
+      checks: [{ kind: 'forbidden', calls: [{ tool: 'switch' }] }],
+    },
+    {
+      id: 'never',
+      instruction: 'Say it.',
+      checks: [{ kind: 'answer', contains: 'impossible-for-random-weights' }],
+    },
   ],
 };
 
@@ -50,8 +64,16 @@ describe('the command line', function () {
     child.stdout.on('data', (part) => (out += part));
     child.stderr.on('data', (part) => (err += part));
     child.stdin.end();
-    const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? -1)));
-    const lines = args.includes('--json') ? out.trim().split('\n').filter(Boolean).map((line) => JSON.parse(line)) : [];
+    const code = await new Promise<number>((resolve) =>
+      child.once('close', (status) => resolve(status ?? -1)),
+    );
+    const lines = args.includes('--json')
+      ? out
+          .trim()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line))
+      : [];
     return { code, out, err, lines };
   }
 
@@ -87,7 +109,8 @@ describe('the command line', function () {
     assert.equal(code, 1);
     assert.match(out, /bad\.rehearsal\.json:2:\d+: warning: .+ \[[a-z-]+\]/);
     const { lines } = await cli(['check', '--json', bad]);
-    const [first] = (lines[0] as { diagnostics: { line: number; column: number; code: string }[] }).diagnostics;
+    const [first] = (lines[0] as { diagnostics: { line: number; column: number; code: string }[] })
+      .diagnostics;
     assert.ok(first!.line >= 1 && first!.column >= 1 && first!.code);
     const missing = await cli(['check', path.join(folder, 'none.json')]);
     assert.equal(missing.code, 2);
@@ -97,11 +120,13 @@ describe('the command line', function () {
   it('steps a task to its end and shows tokens, checks and reward', async () => {
     const { code, out } = await cli(['step', file, ...server, '--seed', '5']);
     assert.equal(code, 0);
-    assert.match(out, /^lamp · any · tiny\ntoken-exact, temperature 1, seed 5\n\nuser\n {2}Say something\.\n\nturn 1 · ACT\n/);
+    assert.match(
+      out,
+      /^lamp · any · tiny\ntoken-exact, temperature 1, seed 5\n\nuser\n {2}Say something\.\n\nturn 1 · ACT\n/,
+    );
     assert.match(out, /^ +\d+\.\d % {2}".*" .*\d %/m);
     assert.match(out, /\nend: \w+\n {2}[✓✗] .+\n(.*\n)*reward \d\.\d\d\n/);
     assert.match(out, /saved: \.rehearsal\/sessions\/.+\.jsonl/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
     assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
   });
 
@@ -121,7 +146,10 @@ describe('the command line', function () {
     const stored = openSession(start.path as string);
     stored.close();
     const ids = stored.session.path().flatMap(({ reply }) => (reply?.kind === 'token' ? reply.token.id : []));
-    assert.deepEqual(tokens.map((token) => token.id), ids);
+    assert.deepEqual(
+      tokens.map((token) => token.id),
+      ids,
+    );
     assert.ok(outputText(stored.session.state.turns[0]!.act).length > 0);
   });
 
@@ -135,7 +163,10 @@ describe('the command line', function () {
     tokens.push(...ran.lines.filter(({ type }) => type === 'token'));
     ran = await cli(['step', '--session', session, ...server, '--json']);
     tokens.push(...ran.lines.filter(({ type }) => type === 'token'));
-    assert.deepEqual(tokens.map(({ id }) => id), whole.lines.filter(({ type }) => type === 'token').map(({ id }) => id));
+    assert.deepEqual(
+      tokens.map(({ id }) => id),
+      whole.lines.filter(({ type }) => type === 'token').map(({ id }) => id),
+    );
     assert.equal(ran.lines.at(-1)!.type, 'end');
   });
 
@@ -143,13 +174,14 @@ describe('the command line', function () {
     const all = await cli(['run', file, ...server, '--json', '--attempts', '2', '--concurrency', '3']);
     assert.equal(all.code, 1, 'a task failed');
     const summary = all.lines.at(-1)!;
-    assert.deepEqual(
-      [summary.type, summary.tasks, summary.attempts, summary.unscored],
-      ['summary', 2, 4, 0],
-    );
+    assert.deepEqual([summary.type, summary.tasks, summary.attempts, summary.unscored], ['summary', 2, 4, 0]);
     const rollouts = all.lines.slice(0, -1);
     assert.equal(new Set(rollouts.map(({ session }) => session)).size, 4);
-    assert.equal(new Set(rollouts.map(({ seed }) => seed)).size, 2, 'an attempt has a seed of its own, shared by the tasks');
+    assert.equal(
+      new Set(rollouts.map(({ seed }) => seed)).size,
+      2,
+      'an attempt has a seed of its own, shared by the tasks',
+    );
     for (const { session, task, reward } of rollouts) {
       assert.ok(fs.existsSync(session as string));
       assert.equal(reward, task === 'any' ? 1 : 0);
@@ -163,10 +195,25 @@ describe('the command line', function () {
 
   it('gives the same results for the same seed, whatever runs beside', async () => {
     const rewards = async (concurrency: string) => {
-      const { lines } = await cli(['run', file, ...server, '--json', '--attempts', '3', '--concurrency', concurrency, '--seed', '2', '--temperature', '0']);
+      const { lines } = await cli([
+        'run',
+        file,
+        ...server,
+        '--json',
+        '--attempts',
+        '3',
+        '--concurrency',
+        concurrency,
+        '--seed',
+        '2',
+        '--temperature',
+        '0',
+      ]);
       return lines
         .filter(({ type }) => type === 'rollout')
-        .map(({ task, attempt, seed, reward, tokens }) => JSON.stringify([task, attempt, seed, reward, tokens]))
+        .map(({ task, attempt, seed, reward, tokens }) =>
+          JSON.stringify([task, attempt, seed, reward, tokens]),
+        )
         .sort();
     };
     assert.deepEqual(await rewards('1'), await rewards('6'));

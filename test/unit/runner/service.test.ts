@@ -21,21 +21,33 @@ describe('the runner', function () {
   });
 
   /** `fetch` would not send these headers. */
-  function ask(path: string, options: { method?: string; headers?: http.OutgoingHttpHeaders; body?: string } = {}): Promise<Reply> {
+  function ask(
+    path: string,
+    options: { method?: string; headers?: http.OutgoingHttpHeaders; body?: string } = {},
+  ): Promise<Reply> {
     const headers = { authorization: `Bearer ${token}`, ...options.headers };
     return new Promise((resolve, reject) => {
-      const request = http.request({ host: '127.0.0.1', port, path, method: options.method ?? 'GET', headers }, (response) => {
-        let text = '';
-        response.on('data', (part) => (text += part));
-        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, text }));
-      });
+      const request = http.request(
+        { host: '127.0.0.1', port, path, method: options.method ?? 'GET', headers },
+        (response) => {
+          let text = '';
+          response.on('data', (part) => (text += part));
+          response.on('end', () =>
+            resolve({ status: response.statusCode!, headers: response.headers, text }),
+          );
+        },
+      );
       request.on('error', reject);
       request.end(options.body);
     });
   }
 
   const post = (path: string, body: object) =>
-    ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    ask(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
 
   const refused: [string, http.OutgoingHttpHeaders, number][] = [
     ['no token', { authorization: '' }, 401],
@@ -86,12 +98,15 @@ describe('the runner', function () {
     const body = JSON.stringify({ prompt: [1, 5], max_tokens: 3000, stream: true, ignore_eos: true });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const first = await new Promise<string>((resolve, reject) => {
-      const request = http.request({ host: '127.0.0.1', port, path: '/v1/completions', method: 'POST', headers }, (response) => {
-        response.once('data', (part) => {
-          resolve(String(part));
-          request.destroy();
-        });
-      });
+      const request = http.request(
+        { host: '127.0.0.1', port, path: '/v1/completions', method: 'POST', headers },
+        (response) => {
+          response.once('data', (part) => {
+            resolve(String(part));
+            request.destroy();
+          });
+        },
+      );
       request.on('error', (error) => (request.destroyed ? undefined : reject(error)));
       request.end(body);
     });

@@ -2,9 +2,17 @@
  * A policy in memory: bytes are tokens, the template is ChatML with Hermes tools, and what it "samples" is a
  * script. For what no real model writes on demand; whatever a model can do is tested on the real engine.
  */
-import { formatJson } from '../../../src/core/json';
-import type { Policy, PolicyInfo, RenderRequest, SampledToken, SampleRequest, Signal } from '../../../src/core/policy';
+
 import { openAiFunction, REHEARSE_ROLE } from '../../../src/core/conversation/prompts';
+import { formatJson } from '../../../src/core/json';
+import type {
+  Policy,
+  PolicyInfo,
+  RenderRequest,
+  SampledToken,
+  SampleRequest,
+  Signal,
+} from '../../../src/core/policy';
 
 export const START = 256;
 export const END = 257;
@@ -28,7 +36,9 @@ export type Scripted = string | { bytes: readonly number[]; cut?: boolean };
 
 export function idsOf(text: string): number[] {
   const parts = text.split(/(<\|im_start\|>|<\|im_end\|>)/);
-  return parts.flatMap((part) => (part === '<|im_start|>' ? [START] : part === '<|im_end|>' ? [END] : [...Buffer.from(part)]));
+  return parts.flatMap((part) =>
+    part === '<|im_start|>' ? [START] : part === '<|im_end|>' ? [END] : [...Buffer.from(part)],
+  );
 }
 
 export function textOf(ids: readonly number[]): string {
@@ -43,13 +53,17 @@ export function chatml({ messages, tools, generationPrompt }: RenderRequest): st
   const list = [...messages];
   const system = list[0]?.role === 'system' ? list.shift()!.content : '';
   if (system || tools?.length) {
-    const shown = tools?.length ? `\n<tools>\n${tools.map((tool) => formatJson(openAiFunction(tool))).join('\n')}\n</tools>` : '';
+    const shown = tools?.length
+      ? `\n<tools>\n${tools.map((tool) => formatJson(openAiFunction(tool))).join('\n')}\n</tools>`
+      : '';
     text += `<|im_start|>system\n${system}${shown}<|im_end|>\n`;
   }
   for (const message of list) {
     const calls =
       message.role === 'assistant'
-        ? (message.tool_calls ?? []).map((call) => `\n<tool_call>\n${formatJson(call.function)}\n</tool_call>`).join('')
+        ? (message.tool_calls ?? [])
+            .map((call) => `\n<tool_call>\n${formatJson(call.function)}\n</tool_call>`)
+            .join('')
         : '';
     text += `<|im_start|>${message.role}\n${message.content}${calls}<|im_end|>\n`;
   }
@@ -105,5 +119,14 @@ export function token(id: number, alternatives = 2): SampledToken {
     { id: 88, text: 'X', bytes: [88], logprob: -4 },
   ].filter((other, index, all) => all.findIndex((first) => first.id === other.id) === index);
   const end = id === END ? { end: 'stop' as const } : {};
-  return { id, text, bytes, logprob: -0.1, entropy: 0.5, rank: 1, alternatives: others.slice(0, alternatives), ...end };
+  return {
+    id,
+    text,
+    bytes,
+    logprob: -0.1,
+    entropy: 0.5,
+    rank: 1,
+    alternatives: others.slice(0, alternatives),
+    ...end,
+  };
 }

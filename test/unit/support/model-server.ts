@@ -89,7 +89,13 @@ export function encode(text: string): number[] {
 export function decode(ids: readonly number[]): string {
   const known = (id: number) => WORDS[id] ?? (id >= 1000 ? String.fromCharCode(id - 1000) : null);
   return ids
-    .map((id, index) => (id === 159 && ids[index - 1] === 240 ? 'é' : id === 240 && ids[index + 1] === 159 ? '' : (known(id) ?? '\ufffd')))
+    .map((id, index) =>
+      id === 159 && ids[index - 1] === 240
+        ? 'é'
+        : id === 240 && ids[index + 1] === 159
+          ? ''
+          : (known(id) ?? '\ufffd'),
+    )
     .join('');
 }
 
@@ -107,9 +113,12 @@ function chatml(messages: ChatMessage[], generationPrompt: boolean): string {
 export function vllm(completions: (exchange: Exchange) => Answer | undefined) {
   return (exchange: Exchange): Answer | undefined => {
     const { path, body } = exchange;
-    if (path === '/v1/models') return { object: 'list', data: [{ id: 'smollm2', owned_by: 'vllm', max_model_len: 2048 }] };
+    if (path === '/v1/models')
+      return { object: 'list', data: [{ id: 'smollm2', owned_by: 'vllm', max_model_len: 2048 }] };
     if (path === '/tokenize') {
-      const text = body.messages ? chatml(body.messages as ChatMessage[], body.add_generation_prompt !== false) : String(body.prompt);
+      const text = body.messages
+        ? chatml(body.messages as ChatMessage[], body.add_generation_prompt !== false)
+        : String(body.prompt);
       return { tokens: encode(text), count: 0, max_model_len: 2048 };
     }
     if (path === '/detokenize') return { prompt: decode(body.tokens as number[]) };
@@ -121,11 +130,13 @@ export function vllm(completions: (exchange: Exchange) => Answer | undefined) {
 export function llama(completions: (exchange: Exchange) => Answer | undefined) {
   return (exchange: Exchange): Answer | undefined => {
     const { path, body } = exchange;
-    if (path === '/v1/models') return { data: [{ id: 'smol.gguf', owned_by: 'llamacpp', meta: { n_ctx: 2048 } }] };
+    if (path === '/v1/models')
+      return { data: [{ id: 'smol.gguf', owned_by: 'llamacpp', meta: { n_ctx: 2048 } }] };
     if (path === '/apply-template') {
       const messages = body.messages as ChatMessage[];
       const last = messages.at(-1)!;
-      if (last.role !== 'assistant') return { prompt: chatml(messages, body.add_generation_prompt !== false) };
+      if (last.role !== 'assistant')
+        return { prompt: chatml(messages, body.add_generation_prompt !== false) };
       return { prompt: chatml(messages.slice(0, -1), true) + last.content };
     }
     if (path === '/tokenize') return { tokens: typeof body.content === 'string' ? encode(body.content) : [] };

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { ensureServer, type EnsureOptions, type Server, stopServer } from '../../../src/node/server/ensure';
+import { type EnsureOptions, ensureServer, type Server, stopServer } from '../../../src/node/server/ensure';
 
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 const CACHE = path.join(ROOT, '.cache');
@@ -49,7 +49,9 @@ export function productFolder(): Promise<string> {
       platform: 'node',
       format: 'esm',
       mainFields: ['module', 'main'],
-      banner: { js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);" },
+      banner: {
+        js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+      },
       logLevel: 'error',
     });
     fs.copyFileSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
@@ -60,9 +62,19 @@ export function productFolder(): Promise<string> {
   return product;
 }
 
-export async function serverOptions(home: string, change: Partial<EnsureOptions> = {}): Promise<EnsureOptions> {
+export async function serverOptions(
+  home: string,
+  change: Partial<EnsureOptions> = {},
+): Promise<EnsureOptions> {
   const models = [`tiny=${await tinyModel()}`];
-  return { sourceDir: await productFolder(), home, python: PYTHON, models, engineArgs: ['--threads', '1'], ...change };
+  return {
+    sourceDir: await productFolder(),
+    home,
+    python: PYTHON,
+    models,
+    engineArgs: ['--threads', '1'],
+    ...change,
+  };
 }
 
 let shared: Promise<Server & { home: string }> | null = null;

@@ -52,7 +52,11 @@ export const SHOP: Environment = {
 };
 
 export function setup(
-  change: { environment?: Partial<Environment>; task?: Partial<Task>; options?: Partial<RehearsalOptions> } = {},
+  change: {
+    environment?: Partial<Environment>;
+    task?: Partial<Task>;
+    options?: Partial<RehearsalOptions>;
+  } = {},
   policy = INFO,
 ): Setup {
   return {
@@ -63,11 +67,16 @@ export function setup(
   };
 }
 
-export const call = (name: string, args: object) => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
+export const call = (name: string, args: object) =>
+  `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
 export const result = (value: unknown) => `<execution_result>${JSON.stringify(value)}</execution_result>`;
 
 /** The order is looked up, then cancelled: reward 1. */
 export const GOOD = {
-  act: [call('get_order', { order_id: '#W1' }), call('cancel_order', { order_id: '#W1' }), 'It is cancelled.'],
+  act: [
+    call('get_order', { order_id: '#W1' }),
+    call('cancel_order', { order_id: '#W1' }),
+    'It is cancelled.',
+  ],
   rehearse: [result({ order_id: '#W1', status: 'pending' }), result({ status: 'cancelled' })],
 };

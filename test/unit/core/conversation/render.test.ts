@@ -42,12 +42,20 @@ interface Family {
   call(calls: Call[]): string;
 }
 
-const hermes = (calls: Call[]) => calls.map((call) => `<tool_call>\n${formatJson({ ...call })}\n</tool_call>`).join('\n');
+const hermes = (calls: Call[]) =>
+  calls.map((call) => `<tool_call>\n${formatJson({ ...call })}\n</tool_call>`).join('\n');
 const plain = (text: string) => text;
 
 const FAMILIES: { [name: string]: Family } = {
   qwen3: { dialect: 'hermes', showsTools: true, calls: 3, users: true, answer: plain, call: hermes },
-  chatml: { dialect: 'hermes', showsTools: false, calls: 3, users: true, answer: plain, call: (calls) => `\n${hermes(calls)}` },
+  chatml: {
+    dialect: 'hermes',
+    showsTools: false,
+    calls: 3,
+    users: true,
+    answer: plain,
+    call: (calls) => `\n${hermes(calls)}`,
+  },
   llama3: {
     dialect: 'llama',
     showsTools: true,
@@ -62,7 +70,8 @@ const FAMILIES: { [name: string]: Family } = {
     calls: 3,
     users: false, // its template moves the tools to the last user message
     answer: (text) => ` ${text}`,
-    call: (calls) => `[TOOL_CALLS] [${calls.map((call, i) => formatJson({ ...call, id: callId(i) })).join(', ')}]`,
+    call: (calls) =>
+      `[TOOL_CALLS] [${calls.map((call, i) => formatJson({ ...call, id: callId(i) })).join(', ')}]`,
   },
   gemma: { dialect: 'hermes', showsTools: false, calls: 0, users: true, answer: plain, call: hermes },
 };
@@ -73,14 +82,22 @@ type Turn = { calls: Call[]; results: string[] } | { answer: string; user: strin
 const word = fc.stringMatching(/^[a-zA-Z0-9é"\\{}#☃]{1,6}$/);
 const text = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(' '));
 const lines = fc.array(text, { minLength: 1, maxLength: 3 }).map((list) => list.join('\n'));
-const call: fc.Arbitrary<Call> = fc.record({ name: fc.constantFrom('switch', 'look_up'), arguments: fc.dictionary(word, fc.oneof(text, fc.integer())) });
+const call: fc.Arbitrary<Call> = fc.record({
+  name: fc.constantFrom('switch', 'look_up'),
+  arguments: fc.dictionary(word, fc.oneof(text, fc.integer())),
+});
 
 function turns({ calls, users }: Family): fc.Arbitrary<Turn[]> {
   const kinds: fc.Arbitrary<Turn>[] = [];
   if (users) kinds.push(fc.record({ answer: lines, user: lines }));
   if (calls > 0) {
     const many = fc.array(fc.tuple(call, fc.dictionary(word, text)), { minLength: 1, maxLength: calls });
-    kinds.push(many.map((list) => ({ calls: list.map(([one]) => one), results: list.map(([, value]) => formatJson(value)) })));
+    kinds.push(
+      many.map((list) => ({
+        calls: list.map(([one]) => one),
+        results: list.map(([, value]) => formatJson(value)),
+      })),
+    );
   }
   return fc.array(fc.oneof(...kinds), { minLength: 1, maxLength: 4 });
 }
@@ -93,7 +110,10 @@ describe('incremental rendering', function () {
   before(async () => {
     const folder = temporary('templates');
     await python([path.join(ROOT, 'test/fixtures/templates/make.py'), folder]);
-    const models = [`tiny=${await tinyModel()}`, ...Object.keys(FAMILIES).map((name) => `${name}=${path.join(folder, name)}`)];
+    const models = [
+      `tiny=${await tinyModel()}`,
+      ...Object.keys(FAMILIES).map((name) => `${name}=${path.join(folder, name)}`),
+    ];
     const { url, token } = await ensureServer(await serverOptions(home, { models }));
     server = new ModelServer({ baseUrl: url, apiKey: token });
   });
@@ -103,9 +123,11 @@ describe('incremental rendering', function () {
   async function policyOf(name: string): Promise<Policy & { encode(written: string): Promise<number[]> }> {
     const { endIds } = (await modelCards(server)).find((card) => card.id === name)!;
     const render = (await findRender(server, name))!;
-    const post = async (route: string, body: object) => (await server.post(route, { model: name, ...body })) as { tokens: number[]; prompt: string };
+    const post = async (route: string, body: object) =>
+      (await server.post(route, { model: name, ...body })) as { tokens: number[]; prompt: string };
     const decode = async (ids: readonly number[]) => (await post('/detokenize', { tokens: ids })).prompt;
-    const encode = async (written: string) => (await post('/tokenize', { prompt: written, add_special_tokens: false })).tokens;
+    const encode = async (written: string) =>
+      (await post('/tokenize', { prompt: written, add_special_tokens: false })).tokens;
     const info = { ...memoryPolicy({ act: [] }).info, model: name, endIds };
     return { info, render, decode, encode, sample: () => assert.fail('nothing is sampled here') };
   }
@@ -123,23 +145,28 @@ describe('incremental rendering', function () {
         const render = createRenderer(policy);
         const tools = family.showsTools ? [TOOL] : undefined;
         const [end] = policy.info.endIds;
-        const property = fc.asyncProperty(turns(family), fc.boolean(), fc.boolean(), async (list, system, cut) => {
-          const messages: Message[] = [{ role: 'user', content: 'Hello.' }];
-          if (system) messages.unshift({ role: 'system', content: 'Be brief.' });
-          const ids = await render({ messages: [...messages], tools, after: null });
-          for (const turn of list) {
-            const output = 'answer' in turn ? family.answer(turn.answer) : family.call(turn.calls);
-            const sampled = await policy.encode(output);
-            const added = messagesOf(turn);
-            // An output that the limit cut lacks its end token: the template's comes with what follows.
-            const segment = await render({ messages: added.slice(1), after: cut ? 'length' : 'stop' });
-            ids.push(...sampled, ...(cut ? [] : [end!]), ...segment);
-            messages.push(...added);
-          }
-          const whole = await policy.render({ messages, tools, generationPrompt: true });
-          assert.equal(await policy.decode(ids), await policy.decode(whole));
-          assert.deepEqual(ids, whole);
-        });
+        const property = fc.asyncProperty(
+          turns(family),
+          fc.boolean(),
+          fc.boolean(),
+          async (list, system, cut) => {
+            const messages: Message[] = [{ role: 'user', content: 'Hello.' }];
+            if (system) messages.unshift({ role: 'system', content: 'Be brief.' });
+            const ids = await render({ messages: [...messages], tools, after: null });
+            for (const turn of list) {
+              const output = 'answer' in turn ? family.answer(turn.answer) : family.call(turn.calls);
+              const sampled = await policy.encode(output);
+              const added = messagesOf(turn);
+              // An output that the limit cut lacks its end token: the template's comes with what follows.
+              const segment = await render({ messages: added.slice(1), after: cut ? 'length' : 'stop' });
+              ids.push(...sampled, ...(cut ? [] : [end!]), ...segment);
+              messages.push(...added);
+            }
+            const whole = await policy.render({ messages, tools, generationPrompt: true });
+            assert.equal(await policy.decode(ids), await policy.decode(whole));
+            assert.deepEqual(ids, whole);
+          },
+        );
         await fc.assert(property, { numRuns: 12 });
       });
     });
@@ -147,27 +174,49 @@ describe('incremental rendering', function () {
 
   it('asks for tools in the form that templates expect', async () => {
     const policy = await policyOf('qwen3');
-    const ids = await policy.render({ messages: [{ role: 'user', content: 'a' }], tools: [TOOL], generationPrompt: true });
-    assert.ok((await policy.decode(ids)).includes(formatJson({ type: 'function', function: openAiFunction(TOOL) })));
+    const ids = await policy.render({
+      messages: [{ role: 'user', content: 'a' }],
+      tools: [TOOL],
+      generationPrompt: true,
+    });
+    assert.ok(
+      (await policy.decode(ids)).includes(formatJson({ type: 'function', function: openAiFunction(TOOL) })),
+    );
   });
 
   it('says so where a template has no place for what is to be rendered', async () => {
     const render = createRenderer(await policyOf('gemma'));
     const message: Message = { role: 'tool', name: 'switch', content: '{}', tool_call_id: callId(0) };
-    await assert.rejects(render({ messages: [message], after: 'stop' }), /chat template of gemma.*roles must alternate/);
+    await assert.rejects(
+      render({ messages: [message], after: 'stop' }),
+      /chat template of gemma.*roles must alternate/,
+    );
   });
 });
 
 describe('a template without an end token', () => {
   it('cannot grow token by token, and says so', async () => {
     const policy = memoryPolicy({ act: [] }, { endIds: [999] });
-    await assert.rejects(createRenderer(policy)({ messages: [{ role: 'user', content: 'a' }], after: 'stop' }), TemplateError);
+    await assert.rejects(
+      createRenderer(policy)({ messages: [{ role: 'user', content: 'a' }], after: 'stop' }),
+      TemplateError,
+    );
   });
 });
 
 function messagesOf(turn: Turn): Message[] {
-  if ('answer' in turn) return [{ role: 'assistant', content: turn.answer }, { role: 'user', content: turn.user }];
-  const calls = turn.calls.map(({ name, arguments: args }, i) => ({ id: callId(i), type: 'function' as const, function: { name, arguments: args } }));
-  const results = turn.results.map((content, i): Message => ({ role: 'tool', name: turn.calls[i]!.name, tool_call_id: callId(i), content }));
+  if ('answer' in turn)
+    return [
+      { role: 'assistant', content: turn.answer },
+      { role: 'user', content: turn.user },
+    ];
+  const calls = turn.calls.map(({ name, arguments: args }, i) => ({
+    id: callId(i),
+    type: 'function' as const,
+    function: { name, arguments: args },
+  }));
+  const results = turn.results.map(
+    (content, i): Message => ({ role: 'tool', name: turn.calls[i]!.name, tool_call_id: callId(i), content }),
+  );
   return [{ role: 'assistant', content: '', tool_calls: calls }, ...results];
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { NO_FILTERS, stopReason } from '../../../../src/core/rehearsal/breakpoints';
-import { EmptyStreamError, oneOutput, oneToken, oneTurn, toTheEnd, type Until } from '../../../../src/core/rehearsal/drivers';
+import {
+  EmptyStreamError,
+  oneOutput,
+  oneToken,
+  oneTurn,
+  toTheEnd,
+  type Until,
+} from '../../../../src/core/rehearsal/drivers';
 import { currentOutput } from '../../../../src/core/rehearsal/machine';
 import { outputText } from '../../../../src/core/rehearsal/outputs';
 import { begin, observations, stopOf } from '../../support/rehearse';
@@ -37,7 +44,10 @@ describe('gestures', () => {
     const { drive, policy } = begin(GOOD);
     await drive(oneToken);
     await drive(oneOutput);
-    assert.deepEqual(policy.requests.map((request) => request.maxTokens), [1, 399]);
+    assert.deepEqual(
+      policy.requests.map((request) => request.maxTokens),
+      [1, 399],
+    );
   });
 
   it('sends every sampling setting as it was chosen', async () => {
@@ -95,7 +105,12 @@ describe('gestures', () => {
 
 describe('breakpoints', () => {
   const script = {
-    act: [call('get_order', { order_id: '#W1' }), call('refund', {}), call('cancel_order', { order_id: '#W1' }), 'Done.'],
+    act: [
+      call('get_order', { order_id: '#W1' }),
+      call('refund', {}),
+      call('cancel_order', { order_id: '#W1' }),
+      'Done.',
+    ],
     rehearse: [result({ error: 'Order not found' }), 'nonsense'],
   };
   const cases = [

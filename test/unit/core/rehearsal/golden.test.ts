@@ -14,7 +14,7 @@ import { call, GOOD, result, setup } from '../../support/shop';
 const FOLDER = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../../golden');
 
 /** Compares with `test/golden/NAME`, or writes it. */
-export function golden(name: string, text: string): void {
+function golden(name: string, text: string): void {
   const file = path.join(FOLDER, name);
   if (process.env.UPDATE_GOLDEN) fs.writeFileSync(file, text);
   assert.equal(text, fs.readFileSync(file, 'utf8'));
@@ -24,7 +24,11 @@ const STORIES: { [name: string]: () => ReturnType<typeof toEnd> } = {
   'cancelled.txt': () => toEnd(GOOD),
   'refused.txt': () =>
     toEnd({
-      act: [call('get_order', { order_id: 'W1' }), call('get_order', { order_id: '#W1' }), 'It has shipped, so it stays.'],
+      act: [
+        call('get_order', { order_id: 'W1' }),
+        call('get_order', { order_id: '#W1' }),
+        'It has shipped, so it stays.',
+      ],
       rehearse: [result({ error: 'Order not found' }), result({ order_id: '#W1', status: 'shipped' })],
     }),
   'gates.txt': () =>
@@ -36,9 +40,15 @@ const STORIES: { [name: string]: () => ReturnType<typeof toEnd> } = {
         'I cannot.',
       ],
     }),
-  'unreadable.txt': () => toEnd({ act: [call('get_order', { order_id: '#W1' }), '\u001b[31mred'], rehearse: ['It is\npending.'] }),
-  'users.txt': () => toEnd({ act: ['Which order?', GOOD.act[0]!, 'It is pending.'], rehearse: GOOD.rehearse }, setup({ task: { user: ['#W1'] } })),
-  'limit.txt': () => toEnd({ act: ['one two three four'] }, setup({ environment: { limits: { act: 7, rehearse: 9 } } })),
+  'unreadable.txt': () =>
+    toEnd({ act: [call('get_order', { order_id: '#W1' }), '\u001b[31mred'], rehearse: ['It is\npending.'] }),
+  'users.txt': () =>
+    toEnd(
+      { act: ['Which order?', GOOD.act[0]!, 'It is pending.'], rehearse: GOOD.rehearse },
+      setup({ task: { user: ['#W1'] } }),
+    ),
+  'limit.txt': () =>
+    toEnd({ act: ['one two three four'] }, setup({ environment: { limits: { act: 7, rehearse: 9 } } })),
 };
 
 describe('golden transcripts', () => {
@@ -55,7 +65,10 @@ describe('the transcript document', () => {
     for (const [i, place] of tokens.entries()) {
       assert.ok(place.column <= lines[place.line]!.length && place.endColumn <= lines[place.endLine]!.length);
       const after = tokens[i + 1];
-      if (after) assert.ok(after.line > place.endLine || (after.line === place.endLine && after.column >= place.endColumn));
+      if (after)
+        assert.ok(
+          after.line > place.endLine || (after.line === place.endLine && after.column >= place.endColumn),
+        );
     }
     for (const output of outputs) assert.match(lines[output.line]!, /^turn \d · (ACT|REHEARSE)/);
     assert.equal(lines[turns.get(2)!], 'turn 2 · ACT');

@@ -16,7 +16,12 @@ describe('nonsense from a model', () => {
     ['nothing', '', 'answered', ''],
     ['only reasoning', '<think>Hm, let me see.</think>', 'answered', ''],
     ['reasoning that does not end', '<think>Hm, let me', 'answered', ''],
-    ['HTML', '<img src=x onerror=alert(1)><script>1</script>', 'answered', '<img src=x onerror=alert(1)><script>1</script>'],
+    [
+      'HTML',
+      '<img src=x onerror=alert(1)><script>1</script>',
+      'answered',
+      '<img src=x onerror=alert(1)><script>1</script>',
+    ],
     ['invalid UTF-8', { bytes: [0xc3, 0x28, 0xff, 0x61] }, 'answered', '\ufffd(\ufffda'],
     ['a character whose end is missing', { bytes: [0xf0, 0x9f, 0x98] }, 'answered', '\ufffd\ufffd\ufffd'],
   ];
@@ -52,7 +57,6 @@ describe('nonsense from a model', () => {
     const session = await toEnd({ act: [`${ESC}[2J${ESC}]0;title\u0007red\u0000\u202e`] });
     const text = shown(session);
     assert.ok(text.includes('\\x1b'));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
     assert.doesNotMatch(text, /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
     assert.equal(session.state.turns[0]!.parse!.content, `${ESC}[2J${ESC}]0;title\u0007red\u0000\u202e`);
   });
@@ -66,7 +70,10 @@ describe('nonsense from a model', () => {
     ['ANSI codes', `<execution_result>${ESC}[31m</execution_result>`],
   ] as [string, Scripted][]) {
     it(`a rehearsal of ${what} is an observation that says it could not be read`, async () => {
-      const session = await toEnd({ act: [call('get_order', { order_id: '#W1' }), 'Hm.'], rehearse: [written] });
+      const session = await toEnd({
+        act: [call('get_order', { order_id: '#W1' }), 'Hm.'],
+        rehearse: [written],
+      });
       const [seen] = observations(session);
       assert.match(JSON.stringify(seen?.value), /REHEARSAL_UNPARSEABLE/);
       assert.notEqual(seen?.raw, undefined);

@@ -1,30 +1,55 @@
 /** Whatever is written, chosen and repeated: the loop goes on or ends, and a session is its records. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { transcriptDocument } from '../../../../src/core/rehearsal/document';
 import { oneOutput, oneToken, oneTurn, toTheEnd, type Until } from '../../../../src/core/rehearsal/drivers';
 import { branches, chooseAlternative, sampleAgain } from '../../../../src/core/rehearsal/forks';
 import { need } from '../../../../src/core/rehearsal/machine';
 import { Session } from '../../../../src/core/rehearsal/session';
-import { transcriptDocument } from '../../../../src/core/rehearsal/document';
 import { sessionView } from '../../../../src/core/rehearsal/view';
 import { rewardOf } from '../../../../src/core/reward/rollout';
 import type { Script, Scripted } from '../../support/memory-policy';
 import { begin, type Rehearsed } from '../../support/rehearse';
 import { call, result, setup } from '../../support/shop';
 
-const pieces = ['<tool_call>', '</tool_call>', '<think>', '</think>', '{"name": "get_order", "arguments": {', '"order_id"', '}}', '\n', '<execution_result>', '</execution_result>', '[', '"', '\\', '😀'];
+const pieces = [
+  '<tool_call>',
+  '</tool_call>',
+  '<think>',
+  '</think>',
+  '{"name": "get_order", "arguments": {',
+  '"order_id"',
+  '}}',
+  '\n',
+  '<execution_result>',
+  '</execution_result>',
+  '[',
+  '"',
+  '\\',
+  '😀',
+];
 const noise: fc.Arbitrary<Scripted> = fc.oneof(
-  fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 4 })), { maxLength: 12 }).map((list) => list.join('')),
-  fc.record({ bytes: fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 30 }), cut: fc.constant(false) }),
+  fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 4 })), { maxLength: 12 })
+    .map((list) => list.join('')),
+  fc.record({
+    bytes: fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 30 }),
+    cut: fc.constant(false),
+  }),
 );
 const id = fc.constantFrom('#W1', '#W2', 'W1', 7);
 const act: fc.Arbitrary<Scripted> = fc.oneof(
   noise,
-  fc.tuple(fc.constantFrom('get_order', 'cancel_order', 'refund'), id).map(([name, order_id]) => call(name, { order_id })),
+  fc
+    .tuple(fc.constantFrom('get_order', 'cancel_order', 'refund'), id)
+    .map(([name, order_id]) => call(name, { order_id })),
   fc.constant(`${call('get_order', { order_id: '#W1' })}${call('cancel_order', { order_id: '#W1' })}`),
 );
 const rehearse: fc.Arbitrary<Scripted> = fc.oneof(noise, fc.jsonValue({ maxDepth: 2 }).map(result));
-const script: fc.Arbitrary<Script> = fc.record({ act: fc.array(act, { maxLength: 4 }), rehearse: fc.array(rehearse, { maxLength: 4 }) });
+const script: fc.Arbitrary<Script> = fc.record({
+  act: fc.array(act, { maxLength: 4 }),
+  rehearse: fc.array(rehearse, { maxLength: 4 }),
+});
 
 const environments = fc.record({
   gates: fc.constantFrom('check' as const, 'prompt' as const),
@@ -34,7 +59,9 @@ const environments = fc.record({
   limits: fc.record({ act: fc.integer({ min: 1, max: 90 }), rehearse: fc.integer({ min: 1, max: 90 }) }),
 });
 const user = fc.array(fc.string({ maxLength: 5 }), { maxLength: 2 });
-const setups = fc.tuple(environments, user).map(([environment, messages]) => setup({ environment, task: { user: messages } }));
+const setups = fc
+  .tuple(environments, user)
+  .map(([environment, messages]) => setup({ environment, task: { user: messages } }));
 
 const RUNS = { numRuns: 60 };
 const gesture = fc.constantFrom<Until>(oneToken, oneOutput, oneTurn, toTheEnd);
@@ -59,24 +86,33 @@ describe('any rehearsal', () => {
 
   it('is the same in any mixture of gestures as in one run', async () => {
     await fc.assert(
-      fc.asyncProperty(script, setups, fc.array(gesture, { maxLength: 30 }), async (written, given, gestures) => {
-        const whole = begin(written, given);
-        await whole.drive(toTheEnd);
-        const steps = begin(written, given);
-        for (const until of gestures) await steps.drive(until);
-        await steps.drive(toTheEnd);
-        assert.equal(view(steps.session), view(whole.session));
-        assert.deepEqual(
-          steps.records.filter((record) => record.t === 'reply'),
-          whole.records.filter((record) => record.t === 'reply'),
-        );
-      }),
+      fc.asyncProperty(
+        script,
+        setups,
+        fc.array(gesture, { maxLength: 30 }),
+        async (written, given, gestures) => {
+          const whole = begin(written, given);
+          await whole.drive(toTheEnd);
+          const steps = begin(written, given);
+          for (const until of gestures) await steps.drive(until);
+          await steps.drive(toTheEnd);
+          assert.equal(view(steps.session), view(whole.session));
+          assert.deepEqual(
+            steps.records.filter((record) => record.t === 'reply'),
+            whole.records.filter((record) => record.t === 'reply'),
+          );
+        },
+      ),
       RUNS,
     );
   });
 
   it('is the same again from its records, after any forks, repetitions and moves', async () => {
-    const deed = fc.record({ kind: fc.constantFrom('drive', 'choose', 'again', 'move'), at: fc.nat(200), until: gesture });
+    const deed = fc.record({
+      kind: fc.constantFrom('drive', 'choose', 'again', 'move'),
+      at: fc.nat(200),
+      until: gesture,
+    });
     await fc.assert(
       fc.asyncProperty(script, setups, fc.array(deed, { maxLength: 12 }), async (written, given, deeds) => {
         const rehearsed = begin(written, given);
@@ -94,17 +130,22 @@ describe('any rehearsal', () => {
 
   it('steps back and forward without a trace', async () => {
     await fc.assert(
-      fc.asyncProperty(script, setups, fc.array(fc.nat(500), { minLength: 1, maxLength: 10 }), async (written, given, places) => {
-        const { session, drive } = begin(written, given);
-        await drive(toTheEnd);
-        const before = view(session);
-        const { id: tip, state } = session.tip;
-        for (const place of places) session.move(place % session.nodes.length);
-        await drive(toTheEnd);
-        assert.equal(session.state, state);
-        session.move(tip);
-        assert.equal(view(session), before);
-      }),
+      fc.asyncProperty(
+        script,
+        setups,
+        fc.array(fc.nat(500), { minLength: 1, maxLength: 10 }),
+        async (written, given, places) => {
+          const { session, drive } = begin(written, given);
+          await drive(toTheEnd);
+          const before = view(session);
+          const { id: tip, state } = session.tip;
+          for (const place of places) session.move(place % session.nodes.length);
+          await drive(toTheEnd);
+          assert.equal(session.state, state);
+          session.move(tip);
+          assert.equal(view(session), before);
+        },
+      ),
       RUNS,
     );
   });

@@ -38,11 +38,18 @@ describe('a session', () => {
     assert.equal(chosen.reply?.kind === 'token' && chosen.reply.token.origin, 'chosen');
     assert.deepEqual(
       branches(session).map(({ label, shown, tokens }) => [label, shown, tokens]),
-      [['main', false, 3], ['X', true, 2]],
+      [
+        ['main', false, 3],
+        ['X', true, 2],
+      ],
     );
     session.move(second.id);
     assert.equal(session.tip, old);
-    assert.equal(chooseAlternative(session, second.id, choice), chosen, 'the same choice again makes no third branch');
+    assert.equal(
+      chooseAlternative(session, second.id, choice),
+      chosen,
+      'the same choice again makes no third branch',
+    );
     assert.equal(branches(session).length, 2);
   });
 
@@ -61,7 +68,9 @@ describe('a session', () => {
     const { session, drive, policy } = begin(GOOD);
     await drive(toTheEnd);
     const first = policy.requests.map((request) => request.seed);
-    const rehearsal = session.path().find((node) => node.state.position.kind === 'tokens' && node.state.position.role === 'rehearse')!;
+    const rehearsal = session
+      .path()
+      .find((node) => node.state.position.kind === 'tokens' && node.state.position.role === 'rehearse')!;
     sampleAgain(session, rehearsal.id);
     assert.equal(session.state.turns[0]!.calls[0]!.rehearsal!.tokens, null);
     await drive(toTheEnd);
@@ -79,7 +88,10 @@ describe('a session', () => {
     restartTask(session);
     assert.equal(session.state.turns.length, 1);
     assert.equal(session.state.turns[0]!.act.tokens, null);
-    assert.deepEqual(branches(session).map(({ label }) => label), ['main', 'attempt 2']);
+    assert.deepEqual(
+      branches(session).map(({ label }) => label),
+      ['main', 'attempt 2'],
+    );
   });
 
   it('is the same again from its records, place and branches included', async () => {

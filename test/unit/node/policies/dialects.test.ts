@@ -10,18 +10,40 @@ import { sharedLines } from '../../shared-data';
 import { type Answer, type FakeServer, llama, modelServer, vllm } from '../../support/model-server';
 import { ROOT } from '../../support/server';
 
-const fixture = (name: string) => fs.readFileSync(path.join(ROOT, 'test/fixtures/model-servers', name), 'utf8');
+const fixture = (name: string) =>
+  fs.readFileSync(path.join(ROOT, 'test/fixtures/model-servers', name), 'utf8');
 
 const VLLM_PROBE = {
-  choices: [{ text: ' a', token_ids: [20], logprobs: { tokens: ['token_id:20'], token_logprobs: [-1], top_logprobs: [{ 'token_id:20': -1 }] } }],
+  choices: [
+    {
+      text: ' a',
+      token_ids: [20],
+      logprobs: { tokens: ['token_id:20'], token_logprobs: [-1], top_logprobs: [{ 'token_id:20': -1 }] },
+    },
+  ],
   usage: { prompt_tokens: 3 },
 };
 const LLAMA_PROBE = {
-  choices: [{ text: ' a', logprobs: { content: [{ id: 20, token: 'a', bytes: [97], logprob: -1, top_logprobs: [] }] } }],
+  choices: [
+    {
+      text: ' a',
+      logprobs: { content: [{ id: 20, token: 'a', bytes: [97], logprob: -1, top_logprobs: [] }] },
+    },
+  ],
   usage: { prompt_tokens: 3 },
 };
 
-const REQUEST = { prompt: [1, 11, 10], maxTokens: 20, seed: 7, temperature: 0.7, topP: 0.9, topK: -1, minP: 0, alternatives: 2, priority: 0 };
+const REQUEST = {
+  prompt: [1, 11, 10],
+  maxTokens: 20,
+  seed: 7,
+  temperature: 0.7,
+  topP: 0.9,
+  topK: -1,
+  minP: 0,
+  alternatives: 2,
+  priority: 0,
+};
 
 async function all(tokens: AsyncIterable<SampledToken>): Promise<SampledToken[]> {
   const list: SampledToken[] = [];
@@ -46,17 +68,27 @@ describe('dialects of model servers', () => {
     assert.deepEqual(policy.info.endIds, [2]);
     assert.equal(policy.info.contextLength, 2048);
     const tokens = await all(policy.sample(REQUEST));
-    assert.deepEqual(tokens.map(({ id, text, logprob, rank, end }) => [id, text, logprob, rank, end]), [
-      [7042, ' Paris', -0.24, 1, undefined],
-      [240, '', -1.5, null, undefined],
-      [159, 'é', null, null, undefined],
-      [2, '', -0.03, 1, 'stop'],
-    ]);
-    assert.deepEqual(tokens[0]!.alternatives.map(({ id, text, logprob }) => [id, text, logprob]), [
-      [7042, ' Paris', -0.24],
-      [260, ' the', -2.8],
-    ]);
-    assert.deepEqual(tokens[1]!.alternatives.map(({ id }) => id), [260, 28], 'only as many as were asked for');
+    assert.deepEqual(
+      tokens.map(({ id, text, logprob, rank, end }) => [id, text, logprob, rank, end]),
+      [
+        [7042, ' Paris', -0.24, 1, undefined],
+        [240, '', -1.5, null, undefined],
+        [159, 'é', null, null, undefined],
+        [2, '', -0.03, 1, 'stop'],
+      ],
+    );
+    assert.deepEqual(
+      tokens[0]!.alternatives.map(({ id, text, logprob }) => [id, text, logprob]),
+      [
+        [7042, ' Paris', -0.24],
+        [260, ' the', -2.8],
+      ],
+    );
+    assert.deepEqual(
+      tokens[1]!.alternatives.map(({ id }) => id),
+      [260, 28],
+      'only as many as were asked for',
+    );
     assert.deepEqual(tokens[2]!.alternatives, []);
     assert.equal(tokens[3]!.alternatives[0]!.text, '<|im_end|>', 'an end token can be seen and chosen');
     assert.equal(Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString(), ' Parisé');
@@ -66,21 +98,35 @@ describe('dialects of model servers', () => {
     const policy = await connected(llama, LLAMA_PROBE, fixture('llama-stream.txt'));
     assert.deepEqual(policy.info.endIds, [2]);
     const tokens = await all(policy.sample(REQUEST));
-    assert.deepEqual(tokens.map(({ id, text, end }) => [id, text, end]), [
-      [7042, ' Paris', undefined],
-      [240, '\\xc3', undefined],
-      [159, '\\xa9', undefined],
-      [5, '<tool_call>', undefined],
-      [2, '', 'stop'],
-    ]);
+    assert.deepEqual(
+      tokens.map(({ id, text, end }) => [id, text, end]),
+      [
+        [7042, ' Paris', undefined],
+        [240, '\\xc3', undefined],
+        [159, '\\xa9', undefined],
+        [5, '<tool_call>', undefined],
+        [2, '', 'stop'],
+      ],
+    );
     assert.equal(Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString(), ' Parisé<tool_call>');
     assert.equal(tokens[2]!.logprob, null);
   });
 
   it('counts the limit itself where llama.cpp tells it too late', async () => {
-    const policy = await connected(llama, LLAMA_PROBE, fixture('llama-stream.txt').split('\n\n').slice(0, 1).concat('data: {"choices":[{"text":"","finish_reason":"length"}]}', 'data: [DONE]', '').join('\n\n'));
+    const policy = await connected(
+      llama,
+      LLAMA_PROBE,
+      fixture('llama-stream.txt')
+        .split('\n\n')
+        .slice(0, 1)
+        .concat('data: {"choices":[{"text":"","finish_reason":"length"}]}', 'data: [DONE]', '')
+        .join('\n\n'),
+    );
     const tokens = await all(policy.sample({ ...REQUEST, maxTokens: 1 }));
-    assert.deepEqual(tokens.map(({ id, end }) => [id, end]), [[7042, 'length']]);
+    assert.deepEqual(
+      tokens.map(({ id, end }) => [id, end]),
+      [[7042, 'length']],
+    );
   });
 
   it('sends every sampling setting, and another seed at each position', async () => {
@@ -88,7 +134,15 @@ describe('dialects of model servers', () => {
     await all(policy.sample(REQUEST));
     await all(policy.sample({ ...REQUEST, prompt: [...REQUEST.prompt, 20] }));
     const [first, second] = server!.asked.filter(({ body }) => body.stream).map(({ body }) => body);
-    const settings = { temperature: 0.7, top_p: 0.9, top_k: -1, min_p: 0, presence_penalty: 0, frequency_penalty: 0, repetition_penalty: 1 };
+    const settings = {
+      temperature: 0.7,
+      top_p: 0.9,
+      top_k: -1,
+      min_p: 0,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      repetition_penalty: 1,
+    };
     for (const [name, value] of Object.entries(settings)) assert.equal(first![name], value, name);
     assert.deepEqual(first!.prompt, REQUEST.prompt);
     assert.notEqual(first!.seed, second!.seed);
@@ -96,19 +150,42 @@ describe('dialects of model servers', () => {
 
   it('ends an assistant’s message that llama.cpp would continue', async () => {
     const policy = await connected(llama, LLAMA_PROBE, fixture('llama-stream.txt'));
-    const messages = [{ role: 'user' as const, content: 'a' }, { role: 'assistant' as const, content: 'b' }];
+    const messages = [
+      { role: 'user' as const, content: 'a' },
+      { role: 'assistant' as const, content: 'b' },
+    ];
     const ids = await policy.render({ messages, generationPrompt: false });
     assert.deepEqual(ids.slice(-2), [21, 2]);
   });
 
   const tiers: [string, (exchange: { body: { [field: string]: unknown } }) => Answer, RegExp][] = [
-    ['takes text only', () => (response) => response.writeHead(400).end('{"detail":"prompt must be a string."}'), /text only/],
-    ['gives no log-probabilities', () => ({ choices: [{ text: 'a', logprobs: null }] }), /no log-probabilities/],
-    ['gives no ids', () => ({ choices: [{ text: 'a', logprobs: { tokens: ['a'], token_logprobs: [-1] } }] }), /does not return token ids/],
-    ['adds tokens of its own', () => ({ ...VLLM_PROBE, usage: { prompt_tokens: 4 } }), /4 tokens of a prompt of 3/],
+    [
+      'takes text only',
+      () => (response) => response.writeHead(400).end('{"detail":"prompt must be a string."}'),
+      /text only/,
+    ],
+    [
+      'gives no log-probabilities',
+      () => ({ choices: [{ text: 'a', logprobs: null }] }),
+      /no log-probabilities/,
+    ],
+    [
+      'gives no ids',
+      () => ({ choices: [{ text: 'a', logprobs: { tokens: ['a'], token_logprobs: [-1] } }] }),
+      /does not return token ids/,
+    ],
+    [
+      'adds tokens of its own',
+      () => ({ ...VLLM_PROBE, usage: { prompt_tokens: 4 } }),
+      /4 tokens of a prompt of 3/,
+    ],
     [
       'refuses unknown fields and ids',
-      ({ body }) => (response) => response.writeHead(body.return_token_ids ? 422 : 400).end('{"detail":"Unexpected fields in the request"}'),
+      ({ body }) =>
+        (response) =>
+          response
+            .writeHead(body.return_token_ids ? 422 : 400)
+            .end('{"detail":"Unexpected fields in the request"}'),
       /does not take token ids/,
     ],
   ];
@@ -125,24 +202,41 @@ describe('dialects of model servers', () => {
   }
 
   it('reads what vLLM and llama.cpp were recorded to answer', function () {
-    for (const [file, form] of [['vllm-0.32.0-cpu.jsonl', 'legacy'], ['llama-server-11549.jsonl', 'content']] as const) {
+    for (const [file, form] of [
+      ['vllm-0.32.0-cpu.jsonl', 'legacy'],
+      ['llama-server-11549.jsonl', 'content'],
+    ] as const) {
       const cases = sharedLines(this, `model-servers/${file}`) as { case: string; body?: string }[];
       const body = (name: string) => cases.find((one) => one.case === name)!.body!;
       const asIds = JSON.parse(body('13-cmpl-tokens_as_ids'));
       assert.deepEqual(formOf(asIds), { form });
       const { tokens, finish } = readChunk(asIds, form);
-      assert.deepEqual(tokens.map(({ id }) => id), [7042, 30]);
-      assert.deepEqual(tokens[0]!.top.slice(0, 3).map(({ id }) => id), [7042, 260, 4528]);
+      assert.deepEqual(
+        tokens.map(({ id }) => id),
+        [7042, 30],
+      );
+      assert.deepEqual(
+        tokens[0]!.top.slice(0, 3).map(({ id }) => id),
+        [7042, 260, 4528],
+      );
       assert.equal(finish, 'length');
-      const events = body('15-cmpl-stream').split('\n\n').filter((event) => event.startsWith('data: {'));
+      const events = body('15-cmpl-stream')
+        .split('\n\n')
+        .filter((event) => event.startsWith('data: {'));
       const chunks = events.map((event) => readChunk(JSON.parse(event.slice(6)), form));
-      assert.deepEqual(chunks.flatMap((chunk) => chunk.tokens.map(({ id }) => id)), [7042, 30, 198]);
+      assert.deepEqual(
+        chunks.flatMap((chunk) => chunk.tokens.map(({ id }) => id)),
+        [7042, 30, 198],
+      );
       assert.equal(chunks.filter((chunk) => chunk.finish === 'length').length, 1);
     }
   });
 
   it('says what transformers serve lacks, by its recording', function () {
-    const cases = sharedLines(this, 'model-servers/transformers-serve-5.19.0.jsonl') as { case: string; body: string }[];
+    const cases = sharedLines(this, 'model-servers/transformers-serve-5.19.0.jsonl') as {
+      case: string;
+      body: string;
+    }[];
     const answer = JSON.parse(cases.find((one) => one.case === 'lp')!.body);
     assert.deepEqual(formOf(answer), { missing: 'it gives no log-probabilities' });
   });
@@ -155,9 +249,26 @@ describe('dialects of model servers', () => {
         for (const token of tokens) assert.ok(Number.isInteger(token.id));
       }),
     );
-    const loose = fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.double(), fc.dictionary(fc.string(), fc.double()));
-    const logprobs = fc.record({ content: fc.anything(), tokens: fc.array(loose), token_logprobs: fc.array(loose), top_logprobs: fc.array(loose) }, { requiredKeys: [] });
-    const choice = fc.record({ text: loose, token_ids: fc.array(loose), finish_reason: loose, logprobs }, { requiredKeys: [] });
+    const loose = fc.oneof(
+      fc.integer(),
+      fc.string(),
+      fc.constant(null),
+      fc.double(),
+      fc.dictionary(fc.string(), fc.double()),
+    );
+    const logprobs = fc.record(
+      {
+        content: fc.anything(),
+        tokens: fc.array(loose),
+        token_logprobs: fc.array(loose),
+        top_logprobs: fc.array(loose),
+      },
+      { requiredKeys: [] },
+    );
+    const choice = fc.record(
+      { text: loose, token_ids: fc.array(loose), finish_reason: loose, logprobs },
+      { requiredKeys: [] },
+    );
     fc.assert(fc.property(choice, (one) => void readChunk({ choices: [one] }, 'legacy')));
     fc.assert(fc.property(choice, (one) => void readChunk({ choices: [one] }, 'content')));
   });
@@ -165,6 +276,10 @@ describe('dialects of model servers', () => {
   it('shows bytes that are no text as such', () => {
     assert.equal(displayText([0xc3]), '\\xc3');
     assert.equal(displayText([0x61, 0xff, 0xc3, 0xa9, 0xe2, 0x82]), 'a\\xffé\\xe2\\x82');
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => assert.equal(displayText([...Buffer.from(text)]), text)));
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) =>
+        assert.equal(displayText([...Buffer.from(text)]), text),
+      ),
+    );
   });
 });

@@ -19,7 +19,12 @@ describe('a policy on our engine', function () {
   let policy: Policy;
   let prompt: number[];
   let server: Awaited<ReturnType<typeof sharedServer>>;
-  const request = (change: Partial<SampleRequest> = {}): SampleRequest => ({ prompt, maxTokens: 12, ...SETTINGS, ...change });
+  const request = (change: Partial<SampleRequest> = {}): SampleRequest => ({
+    prompt,
+    maxTokens: 12,
+    ...SETTINGS,
+    ...change,
+  });
 
   before(async () => {
     server = await sharedServer();
@@ -28,7 +33,9 @@ describe('a policy on our engine', function () {
   });
 
   async function computedTokens(): Promise<number> {
-    const answer = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
+    const answer = await fetch(`${server.url}/metrics`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
     return Number(/^rehearsal_computed_tokens_total (\d+)/m.exec(await answer.text())![1]);
   }
 
@@ -37,7 +44,13 @@ describe('a policy on our engine', function () {
     const { model, tier, contextLength, endIds, dialect, templateShowsTools } = policy.info;
     assert.deepEqual(
       { model, tier, contextLength, dialect, templateShowsTools },
-      { model: 'tiny', tier: 'token-exact', contextLength: 4096, dialect: 'hermes', templateShowsTools: true },
+      {
+        model: 'tiny',
+        tier: 'token-exact',
+        contextLength: 4096,
+        dialect: 'hermes',
+        templateShowsTools: true,
+      },
     );
     assert.equal(await policy.decode(endIds), '<|im_end|>');
   });
@@ -53,7 +66,10 @@ describe('a policy on our engine', function () {
       assert.ok(token.logprob! < 0 && token.entropy! > 0 && token.rank! >= 1);
       assert.equal(token.alternatives.length, 5);
       const probabilities = token.alternatives.map((other) => other.logprob);
-      assert.deepEqual(probabilities, [...probabilities].sort((a, b) => b - a));
+      assert.deepEqual(
+        probabilities,
+        [...probabilities].sort((a, b) => b - a),
+      );
       if (token.rank! <= 5) assert.equal(token.alternatives[token.rank! - 1]!.id, token.id);
     }
     assert.equal(tokens.at(-1)!.end, 'length');
@@ -75,7 +91,8 @@ describe('a policy on our engine', function () {
   it('stops the engine at once when it is aborted, and ends quietly', async () => {
     const abort = new AbortController();
     let count = 0;
-    for await (const _ of policy.sample(request({ maxTokens: 3000 }), abort.signal)) if (++count === 3) abort.abort();
+    for await (const _ of policy.sample(request({ maxTokens: 3000 }), abort.signal))
+      if (++count === 3) abort.abort();
     assert.equal(count, 3);
     await settled();
   });
@@ -102,9 +119,24 @@ describe('a policy on our engine', function () {
   });
 
   const refusals: [string, () => Promise<unknown>, string, RegExp][] = [
-    ['a wrong token', () => connectPolicy({ baseUrl: server.url, apiKey: 'wrong' }), 'server-unauthorized', /does not accept the token/],
-    ['an unknown model', () => connectPolicy({ baseUrl: server.url, apiKey: server.token, model: 'x' }), 'model-unknown', /no model called x/],
-    ['a context that is too long', () => all(policy.sample(request({ prompt: new Array(5000).fill(5) }))), 'context-too-long', /5000 tokens.*4096/],
+    [
+      'a wrong token',
+      () => connectPolicy({ baseUrl: server.url, apiKey: 'wrong' }),
+      'server-unauthorized',
+      /does not accept the token/,
+    ],
+    [
+      'an unknown model',
+      () => connectPolicy({ baseUrl: server.url, apiKey: server.token, model: 'x' }),
+      'model-unknown',
+      /no model called x/,
+    ],
+    [
+      'a context that is too long',
+      () => all(policy.sample(request({ prompt: new Array(5000).fill(5) }))),
+      'context-too-long',
+      /5000 tokens.*4096/,
+    ],
   ];
   for (const [what, ask, code, message] of refusals) {
     it(`says what to do about ${what}`, async () => {

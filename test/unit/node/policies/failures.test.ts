@@ -9,10 +9,26 @@ import { listModels } from '../../../../src/node/policies/models';
 import { type Answer, type FakeServer, json, modelServer, vllm } from '../../support/model-server';
 
 const PROBE = {
-  choices: [{ text: ' a', token_ids: [20], logprobs: { tokens: ['token_id:20'], token_logprobs: [-1], top_logprobs: [{ 'token_id:20': -1 }] } }],
+  choices: [
+    {
+      text: ' a',
+      token_ids: [20],
+      logprobs: { tokens: ['token_id:20'], token_logprobs: [-1], top_logprobs: [{ 'token_id:20': -1 }] },
+    },
+  ],
 };
 const TOKEN = `data: ${JSON.stringify({ choices: [{ ...PROBE.choices[0], finish_reason: null }] })}\n\n`;
-const REQUEST = { prompt: [1], maxTokens: 9, seed: 0, temperature: 1, topP: 1, topK: -1, minP: 0, alternatives: 1, priority: 0 };
+const REQUEST = {
+  prompt: [1],
+  maxTokens: 9,
+  seed: 0,
+  temperature: 1,
+  topP: 1,
+  topK: -1,
+  minP: 0,
+  alternatives: 1,
+  priority: 0,
+};
 const EVENTS = { 'content-type': 'text/event-stream' };
 
 describe('a server that fails', () => {
@@ -106,11 +122,27 @@ describe('a server that fails', () => {
 
   it('has too short a context, as vLLM and llama.cpp say it', async () => {
     const bodies = [
-      { error: { message: "This model's maximum context length is 2048 tokens, your prompt contains at least 2100 input tokens", param: 'input_tokens' } },
-      { error: { type: 'exceed_context_size_error', n_ctx: 2048, n_prompt_tokens: 2100, message: 'the request exceeds the available context size' } },
+      {
+        error: {
+          message:
+            "This model's maximum context length is 2048 tokens, your prompt contains at least 2100 input tokens",
+          param: 'input_tokens',
+        },
+      },
+      {
+        error: {
+          type: 'exceed_context_size_error',
+          n_ctx: 2048,
+          n_prompt_tokens: 2100,
+          message: 'the request exceeds the available context size',
+        },
+      },
     ];
     for (const body of bodies) {
-      const error = await fails(sampled(await connected((response) => json(response, 400, body))), 'context-too-long');
+      const error = await fails(
+        sampled(await connected((response) => json(response, 400, body))),
+        'context-too-long',
+      );
       assert.match(error.message, /of 2100 tokens.*of 2048/);
       await server?.close();
     }
@@ -127,7 +159,10 @@ describe('a server that fails', () => {
   });
 
   it('writes control characters into its error: they show as such', async () => {
-    const error = await fails(sampled(await connected((response) => json(response, 500, { error: { message: 'a\u001b[31mb' } }))), 'server-error');
+    const error = await fails(
+      sampled(await connected((response) => json(response, 500, { error: { message: 'a\u001b[31mb' } }))),
+      'server-error',
+    );
     assert.ok(error.message.includes('a\\x1b[31mb'));
   });
 

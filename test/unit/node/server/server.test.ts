@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectPolicy } from '../../../../src/node/policies/connect';
 import { findServer, isAlive } from '../../../../src/node/server/discovery';
 import { ensureServer, stopServer } from '../../../../src/node/server/ensure';
 import { homeAt } from '../../../../src/node/server/home';
-import { connectPolicy } from '../../../../src/node/policies/connect';
 import { serverOptions, temporary } from '../../support/server';
 
 const mode = (file: string) => fs.statSync(file).mode & 0o777;
@@ -40,14 +40,17 @@ describe('the local server', function () {
   });
 
   it('is found again without being started', async () => {
-    const again = await ensureServer(await serverOptions(home, { onProgress: () => assert.fail('nothing is to be done') }));
+    const again = await ensureServer(
+      await serverOptions(home, { onProgress: () => assert.fail('nothing is to be done') }),
+    );
     assert.equal(again.pid, server.pid);
     assert.equal((await findServer(home))!.url, server.url);
   });
 
   it('keeps its tokens and its address to this user', () => {
     if (process.platform !== 'win32') {
-      for (const file of [at.token, at.engineToken, at.discovery, at.log]) assert.equal(mode(file), 0o600, file);
+      for (const file of [at.token, at.engineToken, at.discovery, at.log])
+        assert.equal(mode(file), 0o600, file);
     }
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.ok(!fs.readFileSync(at.log, 'utf8').includes(server.token));
@@ -65,8 +68,15 @@ describe('the local server', function () {
     const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
     const engine = enginePid(server.pid);
     process.kill(engine, 'SIGKILL');
-    await until('the death of the engine', async () => (await findServer(home))!.health.engine.state !== 'ready');
-    const answer = await fetch(`${server.url}/v1/completions`, { method: 'POST', headers, body: '{"prompt": [1]}' });
+    await until(
+      'the death of the engine',
+      async () => (await findServer(home))!.health.engine.state !== 'ready',
+    );
+    const answer = await fetch(`${server.url}/v1/completions`, {
+      method: 'POST',
+      headers,
+      body: '{"prompt": [1]}',
+    });
     assert.equal(answer.status, 503);
     assert.ok(Number(answer.headers.get('retry-after')) > 0);
     const { error } = (await answer.json()) as { error: { type: string; message: string } };
@@ -99,6 +109,11 @@ describe('the local server', function () {
     await until('the end of the engine', () => !isAlive(engine));
     assert.ok(!fs.existsSync(at.discovery));
     assert.equal(await stopServer(home), false);
+    assert.equal(
+      fs.readFileSync(at.port, 'utf8'),
+      new URL(server.url).port,
+      'the next one is found at the same address',
+    );
   });
 });
 
@@ -129,13 +144,18 @@ describe('a server that cannot start', function () {
 
   it('says what is missing of the product', async () => {
     const options = await serverOptions(temporary('home'), { sourceDir: temporary('nothing') });
-    await assert.rejects(ensureServer(options), (error: Error & { code: string }) => error.code === 'setup-incomplete');
+    await assert.rejects(
+      ensureServer(options),
+      (error: Error & { code: string }) => error.code === 'setup-incomplete',
+    );
   });
 
   it('stops waiting when the person cancels', async () => {
     const home = temporary('home');
     const abort = new AbortController();
-    const work = ensureServer(await serverOptions(home, { signal: abort.signal, onProgress: () => abort.abort() }));
+    const work = ensureServer(
+      await serverOptions(home, { signal: abort.signal, onProgress: () => abort.abort() }),
+    );
     await assert.rejects(work, (error: Error & { code: string }) => error.code === 'cancelled');
     await stopServer(home);
   });
@@ -156,9 +176,13 @@ describe('finding a server', () => {
     ['something else', '[]'],
     ['a process that has ended', JSON.stringify({ url: 'http://127.0.0.1:9', pid: 2 ** 22 + 1 })],
     ['an address where nothing answers', JSON.stringify({ url: 'http://127.0.0.1:9', pid: process.pid })],
-    ['an address elsewhere, which never sees the token', JSON.stringify({ url: 'http://example.com', pid: process.pid })],
+    [
+      'an address elsewhere, which never sees the token',
+      JSON.stringify({ url: 'http://example.com', pid: process.pid }),
+    ],
   ]) {
-    it(`finds none where the file has ${what}`, async () => assert.equal(await findServer(write(text!)), null));
+    it(`finds none where the file has ${what}`, async () =>
+      assert.equal(await findServer(write(text!)), null));
   }
 });
 

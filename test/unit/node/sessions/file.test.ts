@@ -8,12 +8,18 @@ import { drive, oneToken, toTheEnd } from '../../../../src/core/rehearsal/driver
 import { chooseAlternative } from '../../../../src/core/rehearsal/forks';
 import { sessionView } from '../../../../src/core/rehearsal/view';
 import { NodeError } from '../../../../src/node/errors';
-import { createSession, loadSession, openSession, sessionsFolder, type StoredSession } from '../../../../src/node/sessions/file';
+import {
+  createSession,
+  loadSession,
+  openSession,
+  type StoredSession,
+  sessionsFolder,
+} from '../../../../src/node/sessions/file';
 import { readLines } from '../../../../src/node/sessions/lines';
 import { listSessions } from '../../../../src/node/sessions/list';
 import { memoryPolicy, type Script } from '../../support/memory-policy';
-import { call, GOOD, setup } from '../../support/shop';
 import { temporary } from '../../support/server';
+import { call, GOOD, setup } from '../../support/shop';
 
 const on = (script: Script) => {
   const policy = memoryPolicy(script);
@@ -70,7 +76,10 @@ describe('session files', () => {
     await drive(stored.session, ports, oneToken);
     const lines = fs.readFileSync(stored.path, 'utf8').trim().split('\n');
     assert.equal(lines.length, 3);
-    assert.equal(JSON.parse(lines[2]!).reply.token.id, stored.session.cursor.reply?.kind === 'token' && stored.session.cursor.reply.token.id);
+    assert.equal(
+      JSON.parse(lines[2]!).reply.token.id,
+      stored.session.cursor.reply?.kind === 'token' && stored.session.cursor.reply.token.id,
+    );
     stored.close();
   });
 
@@ -137,7 +146,15 @@ describe('session files', () => {
 
   it('of another version, or that are something else, are refused with the reason', () => {
     const file = path.join(temporary('sessions'), 'a.jsonl');
-    const texts = ['', '{}\n', 'hello\n', '[1]\n', '{"t":"session","version":2,"setup":{}}\n', '{"t":"session","version":1}\n', '{"t":"at","at":0,"tip":0}\n'];
+    const texts = [
+      '',
+      '{}\n',
+      'hello\n',
+      '[1]\n',
+      '{"t":"session","version":2,"setup":{}}\n',
+      '{"t":"session","version":1}\n',
+      '{"t":"at","at":0,"tip":0}\n',
+    ];
     for (const text of texts) {
       fs.writeFileSync(file, text);
       assert.throws(() => openSession(file), isSession('session-unreadable'), text);
@@ -153,14 +170,26 @@ describe('session files', () => {
         assert.ok(length <= data.length && records.length <= data.length);
       }),
     );
-    const record = fc.record({ t: fc.constantFrom('reply', 'at', 'session'), id: fc.nat(3), parent: fc.nat(3), at: fc.nat(3), tip: fc.nat(3), reply: fc.anything() }, { requiredKeys: ['t'] });
+    const record = fc.record(
+      {
+        t: fc.constantFrom('reply', 'at', 'session'),
+        id: fc.nat(3),
+        parent: fc.nat(3),
+        at: fc.nat(3),
+        tip: fc.nat(3),
+        reply: fc.anything(),
+      },
+      { requiredKeys: ['t'] },
+    );
     const stored = createSession(temporary('sessions'), setup());
     stored.close();
     const header = fs.readFileSync(stored.path, 'utf8');
     const file = path.join(path.dirname(stored.path), 'any.jsonl');
     fc.assert(
       fc.property(fc.array(record, { maxLength: 5 }), (records) => {
-        const lines = records.map((one) => JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? 0 : value)));
+        const lines = records.map((one) =>
+          JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? 0 : value)),
+        );
         fs.writeFileSync(file, header + lines.map((line) => `${line}\n`).join(''));
         const { session, fitting, damage } = loadSession(file);
         assert.ok(fitting === records.length + 1 || damage);
@@ -182,7 +211,9 @@ describe('session files', () => {
   it('have names of their own, whatever tasks are called, and stay out of repositories', () => {
     const workspace = temporary('workspace');
     const folder = sessionsFolder(workspace);
-    const made = Array.from({ length: 3 }, () => createSession(folder, setup({ task: { id: '../../../etc/passwd' } })));
+    const made = Array.from({ length: 3 }, () =>
+      createSession(folder, setup({ task: { id: '../../../etc/passwd' } })),
+    );
     for (const stored of made) {
       stored.close();
       assert.equal(path.dirname(stored.path), folder);
@@ -200,12 +231,22 @@ describe('session files', () => {
     const tokens = stored.session.nodes.filter((node) => node.reply?.kind === 'token').length;
     const done = sessions.find((session) => session.id === stored.id)!;
     assert.deepEqual(
-      { environment: done.environment, task: done.task, tokens: done.tokens, reward: done.reward, done: done.done, branches: done.branches },
+      {
+        environment: done.environment,
+        task: done.task,
+        tokens: done.tokens,
+        reward: done.reward,
+        done: done.done,
+        branches: done.branches,
+      },
       { environment: 'shop', task: 'cancel', tokens, reward: 1, done: true, branches: 1 },
     );
     const open = sessions.find((session) => session.task === 'open')!;
     assert.deepEqual([open.done, open.reward, open.tokens], [false, null, 0]);
-    assert.deepEqual(broken.map((one) => path.basename(one.path)), ['bad.jsonl']);
+    assert.deepEqual(
+      broken.map((one) => path.basename(one.path)),
+      ['bad.jsonl'],
+    );
     assert.deepEqual(listSessions(path.join(folder, 'nowhere')), { sessions: [], broken: [] });
   });
 });
