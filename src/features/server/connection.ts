@@ -15,6 +15,8 @@ import type { Tokens } from './tokens';
 
 /** How often the local server is asked whether it still lives. */
 const LOOK_MS = 10_000;
+/** How long the server is busy, or idle, before it is said. */
+const BUSY_MS = 200;
 
 interface Endpoint {
   baseUrl: string;
@@ -30,6 +32,7 @@ export class ServerConnection implements Server, vscode.Disposable {
   /** Requests of other windows, as far as the server tells. */
   private othersActive = false;
   private readonly timer: NodeJS.Timeout;
+  private busyTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly config: Config,
@@ -38,7 +41,7 @@ export class ServerConnection implements Server, vscode.Disposable {
     private readonly log: Log,
   ) {
     this.timer = setInterval(() => {
-      if (vscode.window.state.focused && this.status.local) void this.look();
+      if (vscode.window.state.focused && this.status.local) this.lookQuietly();
     }, LOOK_MS);
   }
 
@@ -53,6 +56,7 @@ export class ServerConnection implements Server, vscode.Disposable {
 
   dispose(): void {
     clearInterval(this.timer);
+    clearTimeout(this.busyTimer);
     this.changed.dispose();
   }
 
@@ -98,7 +102,12 @@ export class ServerConnection implements Server, vscode.Disposable {
   }
 
   /** Looks what there is, and starts nothing. */
-  async look(): Promise<void> {
+  lookQuietly(): void {
+    this.look().catch((error) => this.log.error('The server could not be looked at.', error));
+  }
+
+  private async look(): Promise<void> {
+    if (!vscode.workspace.isTrusted) return;
     const address = this.config.serverAddress;
     if (address) {
       if (this.status.address !== address)
@@ -163,7 +172,7 @@ export class ServerConnection implements Server, vscode.Disposable {
       throw error;
     } finally {
       this.connecting--;
-      if (this.status.state === 'unknown') void this.look();
+      if (this.status.state === 'unknown') this.lookQuietly();
     }
   }
 
@@ -171,7 +180,9 @@ export class ServerConnection implements Server, vscode.Disposable {
   private counted(policy: Policy): Policy {
     const count = (change: number) => {
       this.streams += change;
-      this.changed.fire();
+      // A step of one token is over before anybody could read that the server was busy.
+      clearTimeout(this.busyTimer);
+      this.busyTimer = setTimeout(() => this.changed.fire(), BUSY_MS);
     };
     return {
       info: policy.info,

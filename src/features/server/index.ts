@@ -25,10 +25,7 @@ export function registerServer({ context, config, log, showError }: ServerDepend
     void vscode.commands.executeCommand('setContext', ContextKey.serverState, server.status.state);
     void vscode.commands.executeCommand('setContext', ContextKey.trusted, vscode.workspace.isTrusted);
   };
-  const look = () => {
-    if (vscode.workspace.isTrusted)
-      server.look().catch((error) => log.error('The server could not be looked at.', error));
-  };
+  const look = () => server.lookQuietly();
   const command = (id: string, work: () => Promise<unknown>) =>
     vscode.commands.registerCommand(id, () => work().catch(showError));
 
