@@ -41,7 +41,12 @@ const requireBanner = {
   js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
 };
 
-const extension = { ...node, format: 'cjs', external: ['vscode'] };
+const extension = {
+  ...node,
+  format: 'cjs',
+  external: ['vscode'],
+  logOverride: { 'empty-import-meta': 'silent' }, // __dirname is used there
+};
 const program = { ...node, format: 'esm', banner: requireBanner };
 const page = { platform: 'browser', target: 'chrome120', format: 'iife', loader: { '.svg': 'text' } };
 
@@ -95,6 +100,10 @@ function copyAssets() {
   fs.mkdirSync(path.join(DIST, 'webview'), { recursive: true });
   for (const f of ['codicon.css', 'codicon.ttf'])
     fs.copyFileSync(path.join(icons, f), path.join(DIST, 'webview', f));
+  // Tool modules run in a process of their own, which has files of its own.
+  fs.mkdirSync(path.join(DIST, 'tool-host'), { recursive: true });
+  for (const f of ['host.mjs', 'worker.mjs'])
+    fs.copyFileSync(path.join(ROOT, 'src/node/tools/module', f), path.join(DIST, 'tool-host', f));
 }
 
 /** A fingerprint of every source file's path, size and time of change. */

@@ -1,0 +1,198 @@
+/** Tools that are JavaScript functions `(arguments, state) => answer`. See docs/tools.md. */
+import path from 'node:path';
+import type { ExecutorOf } from '../../../core/environment/executor-schema';
+import type { Json } from '../../../core/json';
+import { parseStrict } from '../../../core/json-text';
+import { type Answered, answered, DEFAULT_TIMEOUT_MS, MAX_ANSWER_BYTES, runCall } from '../calls';
+import { executorErrors, failures, ToolFailureError } from '../failures';
+import { fileBeside, initialState } from '../places';
+import type { Execution, Executor, ExecutorOptions, Identity, ToolCall, ToolSession } from '../types';
+import { type HostAnswer, ModuleHost } from './host';
+import { readSources, type Sources, stampOf } from './sources';
+
+const DEFAULT_MEMORY_MB = 256;
+
+export class ModuleExecutor implements Executor {
+  readonly kind = 'module';
+  readonly isolated = true;
+  private readonly host: ModuleHost;
+
+  constructor(
+    private readonly config: ExecutorOf<'module'>,
+    private readonly options: ExecutorOptions,
+  ) {
+    this.host = new ModuleHost(path.resolve(options.folder), config.memoryMB ?? DEFAULT_MEMORY_MB);
+  }
+
+  async identity(): Promise<Identity> {
+    const { file, sources } = await this.read();
+    return { kind: 'module', what: this.config.path, folder: path.dirname(file), hash: sources.hash };
+  }
+
+  async tools(): Promise<null> {
+    return null;
+  }
+
+  async open(state?: Json): Promise<ToolSession> {
+    const { file, sources } = await this.read();
+    const initial = await initialState(this.options.folder, state, this.config.state);
+    const timeoutMs = (this.config.timeoutSeconds ?? DEFAULT_TIMEOUT_MS / 1000) * 1000;
+    const reads = this.options.environment.tools.filter(({ readOnly, hinted }) => readOnly && !hinted);
+    return new ModuleSession(
+      this.host,
+      file,
+      sources,
+      initial,
+      timeoutMs,
+      new Set(reads.map(({ name }) => name)),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.host.end();
+  }
+
+  private async read(): Promise<{ file: string; sources: Sources }> {
+    const file = await fileBeside(this.options.folder, this.config.path);
+    try {
+      return { file, sources: readSources(file) };
+    } catch (error) {
+      throw executorErrors.broken(`${this.config.path} cannot be read: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** A worker that runs now; it is replaced by another one where it had to be stopped. */
+interface Running {
+  s: number;
+  opened: Promise<string[]>;
+  waiting: Map<number, { resolve(answer: HostAnswer): void; reject(error: Error): void }>;
+}
+
+class ModuleSession implements ToolSession {
+  private running: Running | null = null;
+  /** Calls that were answered and may have written: what another worker is brought up to date with. */
+  private readonly made: ToolCall[] = [];
+  private closed = false;
+  private next = 0;
+
+  constructor(
+    private readonly host: ModuleHost,
+    private readonly file: string,
+    private sources: Sources,
+    private readonly initial: Json,
+    private readonly timeoutMs: number,
+    /** Tools that change nothing, so that their calls need not be made again. */
+    private readonly reads: ReadonlySet<string>,
+  ) {}
+
+  async execute(call: ToolCall, signal?: AbortSignal): Promise<Execution> {
+    return runCall(() => this.call(call), { timeoutMs: this.timeoutMs, signal, stop: () => this.stop() });
+  }
+
+  async state(): Promise<Json | undefined> {
+    if (!this.running && this.made.length === 0) return structuredClone(this.initial);
+    const execution = await runCall(
+      async () => answeredBy(await this.ask(await this.current([]), (s, id) => this.host.state(s, id)), []),
+      { timeoutMs: this.timeoutMs, stop: () => this.stop() },
+    );
+    if (execution.failure) throw new ToolFailureError(execution.failure.code, execution.failure.message);
+    return execution.value;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.stop();
+  }
+
+  private async call(call: ToolCall): Promise<Answered> {
+    const notes: string[] = [];
+    const running = await this.current(notes);
+    const answer = await this.ask(running, (s, id) => this.host.call(s, id, call.tool, call.arguments));
+    const result = answeredBy(answer, notes, call.tool);
+    if (!this.reads.has(call.tool)) this.made.push(call);
+    return result;
+  }
+
+  private ask({ s, waiting }: Running, send: (s: number, id: number) => void): Promise<HostAnswer> {
+    const id = ++this.next;
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      send(s, id);
+    });
+  }
+
+  /** The worker of this session, started where there is none and brought up to date with the calls made so far. */
+  private async current(notes: string[]): Promise<Running> {
+    if (this.closed) throw failures.cancelled();
+    const changed = stampOf(this.sources.files) !== this.sources.stamp;
+    if (changed) {
+      const sources = readSources(this.file);
+      if (sources.hash !== this.sources.hash) {
+        this.stop();
+        notes.push('The module has changed and was loaded again.');
+      }
+      this.sources = sources;
+    }
+    if (this.running) {
+      await this.running.opened;
+      return this.running;
+    }
+    const running = this.start();
+    this.running = running;
+    await running.opened;
+    for (const call of this.made) {
+      await this.ask(running, (s, id) => this.host.call(s, id, call.tool, call.arguments));
+    }
+    if (this.made.length)
+      notes.push(`The ${this.made.length} earlier calls of this session were made again in a new worker.`);
+    return running;
+  }
+
+  private start(): Running {
+    const waiting: Running['waiting'] = new Map();
+    let opened!: (tools: string[]) => void;
+    let failed!: (error: Error) => void;
+    const running: Running = {
+      s: 0,
+      waiting,
+      opened: new Promise((resolve, reject) => {
+        opened = resolve;
+        failed = reject;
+      }),
+    };
+    running.opened.catch(() => undefined); // whoever calls is told
+    running.s = this.host.open(this.file, this.initial, {
+      opened,
+      answer: (id, answer) => {
+        waiting.get(id)?.resolve(answer);
+        waiting.delete(id);
+      },
+      ended: (failure) => {
+        if (this.running === running) this.running = null;
+        failed(failure);
+        for (const { reject } of waiting.values()) reject(failure);
+        waiting.clear();
+      },
+    });
+    return running;
+  }
+
+  private stop(): void {
+    const { running } = this;
+    this.running = null;
+    if (running) this.host.close(running.s);
+  }
+}
+
+function answeredBy(answer: HostAnswer, notes: string[], tool = ''): Answered {
+  if (answer.unknown) throw failures.noTool(tool, answer.unknown);
+  if (answer.bad !== undefined) throw failures.notJson(`no JSON: ${answer.bad}`);
+  const all = answer.printed ? [...notes, `It printed: ${answer.printed.trimEnd()}`] : notes;
+  if (answer.error !== undefined) return answered({ error: answer.error }, { error: true, notes: all });
+  const text = answer.text ?? 'null';
+  if (text.length > MAX_ANSWER_BYTES) throw failures.tooLarge(MAX_ANSWER_BYTES);
+  const parsed = parseStrict(text);
+  if (!parsed.ok) throw failures.notJson(parsed.reason);
+  return answered(parsed.value, { notes: all });
+}
