@@ -16,7 +16,7 @@ import { notifications, openFile, pick, runCommand, shot, until } from '../harne
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Theme, type Workbench } from '../harness/workbench';
 import { SessionPage, type Standing } from './session';
-import { findStory, type Story } from './stories';
+import { findTurning } from './stories';
 
 const SHOTS = path.join(import.meta.dirname, 'shots');
 const THEMES: Theme[] = ['light', 'hc', 'dark'];
@@ -36,6 +36,8 @@ const taken = ({ tokens, behind }: Standing) => tokens.slice(0, behind);
 async function looks(name: string, themes: Theme[] = ['dark']): Promise<void> {
   for (const theme of themes) {
     if (themes.length > 1) await workbench.setTheme(theme);
+    await page.mouse.move(700, 3); // no tooltip over the picture
+    await page.waitForTimeout(300);
     await shot(page, SHOTS, `${name}-${theme}`);
   }
 }
@@ -60,6 +62,18 @@ async function endSession(): Promise<void> {
   await page.locator('.debug-toolbar').waitFor({ state: 'hidden', timeout: 20_000 });
   await runCommand(page, 'View: Close All Editors');
   await until(() => page.frames().every((f) => !f.url().includes('fake.html')), 'the panel to close');
+}
+
+/** Continues where the session is not at an end already, as after choosing an end token. */
+async function toEnd(): Promise<Standing> {
+  const now = await session.stopped();
+  return now.reason.startsWith('Ended') ? now : session.step('continue');
+}
+
+async function assertVerdict(success: boolean, { reason }: Standing): Promise<void> {
+  assert.match(reason, /^Ended/);
+  const verdict = await session.panel.locator('.checks .top').innerText();
+  assert[success ? 'doesNotMatch' : 'match'](verdict, /no success/);
 }
 
 describe('a rehearsal, as a person does it', () => {
@@ -223,44 +237,36 @@ describe('a rehearsal, as a person does it', () => {
     await endSession();
   });
 
-  for (const [name, task] of [
-    ['shop', 'order-without-hash'],
-    ['flights', 'basic-economy'],
+  for (const [name, task, preferred] of [
+    ['shop', 'order-without-hash', 'W'],
+    ['flights', 'basic-economy', '<tool_call>'],
   ] as const) {
     it(`tells both sides of the story ${task}: one alternative, and Continue alone`, async function () {
       this.timeout(400_000);
       const { url, token } = (await findServer(home))!;
       const policy = await connectPolicy({ baseUrl: url, apiKey: token });
-      const story: Story = await findStory(policy, environmentFile(name), task);
-      assert.ok(story.right && story.wrong, `found: ${JSON.stringify(story)}`);
+      const turning = await findTurning(policy, environmentFile(name), task, preferred);
+      assert.ok(turning, 'no alternative of the first five turns this rehearsal');
+      const { straight, turn, place } = turning;
       await startSession(name, task);
-      const straight = await session.step('continue');
-      const verdict = () => session.panel.locator('.checks .top').innerText();
-      for (const side of ['wrong', 'right'] as const) {
-        const { turn, place, id } = story[side]!;
-        await session.panel.locator('.branches .branch').first().click();
-        await until(
-          async () => taken(await session.standing()).join() === taken(straight).join(),
-          'the first branch',
-        );
-        await session.choose(turn, place, id);
-        await looks(`story-${task}-${side}-chosen`);
-        const end = (await session.standing()).reason.startsWith('Ended')
-          ? await session.standing()
-          : await session.step('continue');
-        assert.match(end.reason, /^Ended/);
-        assert[side === 'right' ? 'doesNotMatch' : 'match'](await verdict(), /no success/);
-        await looks(`story-${task}-${side}`, side === 'wrong' ? THEMES : ['dark']);
-      }
-      // Every branch is still there, and the first can be gone back to.
-      assert.equal((await session.standing()).branches, 3);
-      await session.panel.locator('.branches .branch').first().click();
+      await assertVerdict(straight, await session.step('continue'));
+      await looks(`story-${task}-${straight ? 'right' : 'wrong'}`, THEMES);
+      await session.choose(turn, place, turning.other);
+      await looks(`story-${task}-chosen`);
+      await assertVerdict(!straight, await toEnd());
+      await looks(`story-${task}-${straight ? 'wrong' : 'right'}`, THEMES);
+      // Both branches are kept: choosing the token that stood there first leads back to the first.
+      await session.choose(turn, place, turning.back);
+      const back = await toEnd();
+      await assertVerdict(straight, back);
+      assert.equal(back.branches, 2);
+      await session.panel.locator('.branches .branch').nth(1).click();
       await until(
-        async () => taken(await session.standing()).join() === taken(straight).join(),
-        'the first branch',
+        async () => (await session.standing()).tokens.join() !== back.tokens.join(),
+        'the other branch',
       );
+      await assertVerdict(!straight, await toEnd());
       if (name === 'flights') await endSession();
-      else await session.button('stop').click();
     });
     if (name === 'shop')
       it('keeps every token when the window is closed and opened again, and goes on from there', async () => {

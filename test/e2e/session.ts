@@ -119,7 +119,8 @@ export class SessionPage {
     await row.click();
     return until(async () => {
       const now = await this.standing();
-      return now.branches > before.branches && !(await this.isBusy()) && now;
+      const moved = now.tokens.join() !== before.tokens.join() || now.behind !== before.behind;
+      return moved && !(await this.isBusy()) && now;
     }, 'the fork');
   }
 
