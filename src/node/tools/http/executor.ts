@@ -36,12 +36,10 @@ export class HttpExecutor implements Executor {
     return tools.length ? tools : null;
   }
 
-  async open(_state?: Json, signal?: AbortSignal): Promise<ToolSession> {
+  async open(_state?: Json): Promise<ToolSession> {
     const routes = await this.allRoutes();
     const headers = await resolveSecrets(this.config.headers ?? {}, this.options.secret);
-    const session = new HttpSession(this.config, routes, headers);
-    await session.reset(signal);
-    return session;
+    return new HttpSession(this.config, routes, headers);
   }
 
   async close(): Promise<void> {}
@@ -66,21 +64,13 @@ export class HttpExecutor implements Executor {
 
 class HttpSession implements ToolSession {
   private readonly ended = new AbortController();
+  private begun = false;
 
   constructor(
     private readonly config: ExecutorOf<'http'>,
     private readonly routes: ReadonlyMap<string, Route>,
     private readonly headers: { [name: string]: string },
   ) {}
-
-  /** Puts the server back where a session begins, where the author says how. */
-  async reset(signal?: AbortSignal): Promise<void> {
-    const { reset } = this.config;
-    if (!reset) return;
-    const { outcome, value } = await this.run({ method: reset.method ?? 'POST', url: reset.url }, {}, signal);
-    if (outcome === 'error')
-      throw executorErrors.broken(`the reset request failed: ${JSON.stringify(value)}`);
-  }
 
   execute({ tool, arguments: given }: ToolCall, signal?: AbortSignal): Promise<Execution> {
     const route = this.routes.get(tool);
@@ -108,9 +98,23 @@ class HttpSession implements ToolSession {
     const work = async () => {
       if (!route) throw failures.noTool(tool, [...this.routes.keys()]);
       if (!args) throw failures.arguments('the arguments are not an object');
-      return this.request(requestOf(route, args), stop, performance.now() + timeoutMs);
+      const until = performance.now() + timeoutMs;
+      const request = requestOf(route, args);
+      await this.reset(stop, until);
+      return this.request(request, stop, until);
     };
     return runCall(work, { timeoutMs, signal, stop: () => interrupted.abort() });
+  }
+
+  /** Puts the server back where a session begins, where the author says how; with the first call, not before. */
+  private async reset(signal: AbortSignal, until: number): Promise<void> {
+    const { reset } = this.config;
+    if (!reset || this.begun) return;
+    const request = requestOf({ method: reset.method ?? 'POST', url: reset.url }, {});
+    const { outcome, value } = await this.request(request, signal, until);
+    if (outcome === 'error')
+      throw failures.unreachable(this.config.url, `resetting it failed: ${JSON.stringify(value)}`);
+    this.begun = true;
   }
 
   private async request(request: Request, signal: AbortSignal, until: number): Promise<Answered> {

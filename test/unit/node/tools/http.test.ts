@@ -200,7 +200,14 @@ describe('tools as requests', () => {
     });
 
     it('is put back at the start of each session where the author says how', async () => {
-      await open({ reset: { method: 'POST', url: '/ok' } });
+      const session = await open({ reset: { method: 'POST', url: '/ok' } });
+      assert.deepEqual(seen, []);
+      await call(session, 'ok');
+      await call(session, 'ok');
+      assert.deepEqual(
+        seen.map(({ method }) => method),
+        ['POST', 'GET', 'GET'],
+      );
       assert.deepEqual(seen[0], { url: '/ok', method: 'POST', authorization: undefined });
     });
   });
