@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { errors } from '../errors';
+import { errors, oneLine } from '../errors';
 import type { Home } from './home';
 import { runLines, runQuietly } from './process';
 
@@ -123,7 +123,7 @@ async function install(
       args,
       (line) => {
         if (last.push(line) > 20) last.shift();
-        if (TELLING.test(line)) onProgress(line.trim());
+        if (TELLING.test(line)) onProgress(oneLine(line, 100));
       },
       signal,
     );
@@ -165,7 +165,8 @@ async function install(
 }
 
 /** Lines of pip and uv that say how far it is. */
-const TELLING = /^\s*(Downloading|Installing|Successfully|Resolved|Prepared|Installed|Downloaded)/;
+const TELLING =
+  /^\s*(Downloading|Installing collected|Successfully installed|Resolved|Prepared|Installed|Downloaded)/;
 
 /** The pinned packages, read by Python itself. */
 async function requirementsOf(python: string, engine: string): Promise<string> {
