@@ -38,7 +38,7 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
     );
   }
 
-  /** Absolute paths, sorted: those of the workspace, and what else is open in an editor. */
+  /** Absolute paths, sorted: those of the workspace, and what is open in an editor from outside of it. */
   files(): Promise<string[]> {
     this.listed ??= this.list();
     return this.listed;
@@ -67,7 +67,9 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
 
   private async list(): Promise<string[]> {
     const found = await vscode.workspace.findFiles(ENVIRONMENT_FILES, EXCLUDED);
-    const open = vscode.workspace.textDocuments.filter(isEnvironment);
+    const open = vscode.workspace.textDocuments.filter(
+      (document) => isEnvironment(document) && !vscode.workspace.getWorkspaceFolder(document.uri),
+    );
     return [...new Set([...found, ...open.map(({ uri }) => uri)].map(({ fsPath }) => fsPath))].sort();
   }
 

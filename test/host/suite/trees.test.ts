@@ -18,15 +18,17 @@ const clickRow = (view: string, text: string) =>
 
 describe('views', () => {
   before(() => vscode.commands.executeCommand('rehearsal.environments.focus'));
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await driver({ op: 'screenshot', name: 'trees-failed' });
+  });
 
   it('show environments with their tasks and tools', async () => {
     await until(
-      async () => (await rows('Environments')).some((row) => row.includes('order-without-hash')),
+      async () => (await rows('Environments')).some((row) => row.includes('basic-economy')),
       'the tasks',
     );
     const shown = (await rows('Environments')).join('\n');
-    for (const text of ['shop', 'flights', 'Tasks', 'Tools', 'basic-economy'])
-      assert.match(shown, new RegExp(text));
+    for (const text of ['flights', 'Tasks', 'Tools', 'change-economy']) assert.match(shown, new RegExp(text));
     await driver({ op: 'screenshot', name: 'trees-dark' });
     await setTheme('light');
     await driver({ op: 'screenshot', name: 'trees-light' });
@@ -34,10 +36,10 @@ describe('views', () => {
   });
 
   it('go to a task in its file', async () => {
-    await clickRow('Environments', 'order-without-hash');
+    await clickRow('Environments', 'basic-economy');
     const editor = await until(() => vscode.window.activeTextEditor, 'the editor');
-    assert.match(editor.document.fileName, /shop\.rehearsal\.json$/);
-    assert.match(editor.document.getText(editor.selection), /"id": "order-without-hash"/);
+    assert.match(editor.document.fileName, /flights\.rehearsal\.json$/);
+    assert.match(editor.document.getText(editor.selection), /"id": "basic-economy"/);
   });
 
   it('show what is wrong with a file, and forget it once it is corrected', async () => {
