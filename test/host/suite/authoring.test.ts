@@ -29,7 +29,8 @@ describe('environment files', () => {
 
   it('are a language of their own, without problems in the examples', async () => {
     assert.equal(document.languageId, 'rehearsal-environment');
-    const lenses = () => vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', shop);
+    const lenses = () =>
+      vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', shop);
     const found = await until(async () => ((await lenses()).length ? lenses() : null), 'the lenses');
     assert.ok(found.some((lens) => /Rehearse/.test(lens.command!.title)));
     assert.ok(found.some((lens) => /Debug/.test(lens.command!.title)));
@@ -49,7 +50,10 @@ describe('environment files', () => {
 
   it('keep saying what they can while the text is broken', async () => {
     await edit(document, '"tasks": [', '"tasks": [ { "id": ');
-    await until(() => problemsOf(shop).some(({ message }) => /Syntax error|ends too early/.test(message)), 'the error');
+    await until(
+      () => problemsOf(shop).some(({ message }) => /Syntax error|ends too early/.test(message)),
+      'the error',
+    );
     const places = problemsOf(shop).map(({ range }) => `${range.start.line}:${range.start.character}`);
     assert.equal(new Set(places).size, places.length, 'one place, one problem');
   });
@@ -68,8 +72,14 @@ describe('environment files', () => {
 
   it('explain fields', async () => {
     const position = document.positionAt(document.getText().indexOf('"maxTurns"') + 2);
-    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', shop, position);
-    const text = hovers.flatMap(({ contents }) => contents.map((part) => (part as vscode.MarkdownString).value)).join();
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+      'vscode.executeHoverProvider',
+      shop,
+      position,
+    );
+    const text = hovers
+      .flatMap(({ contents }) => contents.map((part) => (part as vscode.MarkdownString).value))
+      .join();
     assert.match(text, /turns/i);
   });
 
