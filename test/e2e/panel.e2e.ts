@@ -103,6 +103,17 @@ describe('session panel', () => {
       assert.match(await text('.turn[aria-current] .note:not([hidden])'), /dotted: 12 stored tokens/);
     });
 
+    it('marks one place only, also where an output ends and the next begins', async () => {
+      await show();
+      const view = story.view();
+      const turn = view.turns.find((one) => one.calls[0]?.rehearsal)!;
+      const places = [turn.act.tokens.at(-1)!.node, turn.calls[0]!.rehearsal!.tokens.at(-1)!.node];
+      for (const cursor of places) {
+        await panel.send({ type: 'head', head: story.head({ cursor }) });
+        assert.equal(await panel.page.locator('.t.here, .given.here').count(), 1);
+      }
+    });
+
     it('moves by the keyboard, with one tab stop for each output and a name for each token', async () => {
       await show();
       const stops = await panel.page.evaluate(

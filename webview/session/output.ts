@@ -83,9 +83,10 @@ export class OutputElement {
     for (let i = Math.min(behind, this.behind); i < Math.max(behind, this.behind); i++) {
       this.spans[i]!.classList.toggle('ahead', i >= behind);
     }
-    if (was !== behind - 1 && was >= 0) this.mark(was, false);
     this.behind = behind;
     const { here } = this;
+    // Where the cursor left for another output, the last token is still the last one behind it.
+    if (was !== here) this.mark(was, false);
     if (here >= 0) this.mark(here, true);
     const focused = this.list.contains(document.activeElement);
     if (!focused && here >= 0) this.activate(here);
