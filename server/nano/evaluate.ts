@@ -1,7 +1,7 @@
 /**
  * Evaluates a checkpoint on held-out names, ids and databases made from a seed:
  * `npx tsx server/nano/evaluate.ts [CHECKPOINT] [--seed N] [--count N] [--temperature T] [--python PATH] [--show N]`.
- * Prints the figures as JSON; `--show` prints unseen-tool cases that went wrong.
+ * Prints the figures as JSON; `--show` prints some of the ACT cases that went wrong.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,7 @@ const { values, positionals } = parseArgs({
 const checkpoint = positionals[0] ?? here('models/nano');
 const seed = Number(values.seed);
 const count = Number(values.count);
+const show = Number(values.show);
 // Seeds of the evaluation never meet those of the corpus, which begin at 1000.
 const at = (offset: number) => seed * 7919 + 2 ** 30 + offset;
 
@@ -33,11 +34,17 @@ const rounded = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (_, v) => (typeof v === 'number' ? Math.round(v * 1000) / 1000 : v)));
 const print = (name: string, figures: unknown) => console.log(`${name}: ${JSON.stringify(rounded(figures))}`);
 try {
-  print('act shop', await actOnRealTools(model, 'shop', Math.ceil(count / 6), at(1)));
-  print('act flights', await actOnRealTools(model, 'flights', Math.ceil(count / 8), at(2)));
+  for (const [name, each] of [
+    ['shop', Math.ceil(count / 6)],
+    ['flights', Math.ceil(count / 8)],
+  ] as const) {
+    const { figures, failures } = await actOnRealTools(model, name, each, at(name.length));
+    print(`act ${name}`, figures);
+    for (const failure of failures.slice(0, show)) console.log(failure);
+  }
   const { judged, ...unseen } = await unseenTools(model, count, at(3));
   print('act unseen tools', unseen);
-  for (const one of judged.filter((each) => !each.exact).slice(0, Number(values.show)))
+  for (const one of judged.filter((each) => !each.exact).slice(0, show))
     console.log(`  ${one.request} → ${one.text}`);
   print('rehearse shop', await rehearseOn(model, 'shop', count, at(4)));
   print('rehearse flights', await rehearseOn(model, 'flights', Math.ceil(count / 2), at(5)));

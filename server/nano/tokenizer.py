@@ -20,6 +20,7 @@ SPECIAL = ["<|endoftext|>", "<|im_start|>", END]
 TAGS = ["<tools>", "</tools>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 VOCABULARY = 2048
 CONTEXT = 4096
+COUNTED = ["any", "copy", "mixed", "novice"]
 SAMPLE = 6000  # documents of each file in which words are counted
 RARE = 60  # a word in fewer of them is spelled
 ROLES = "system\nuser\nassistant\n"
@@ -55,7 +56,7 @@ def template_sentence() -> str:
 
 
 def build(corpus: Path, out: Path) -> PreTrainedTokenizerFast:
-    """Train on the files of `corpus` with `corpus/constants.json`; write the tokenizer to `out`."""
+    """Make it from the files of `corpus` and `corpus/constants.json`; write the tokenizer to `out`."""
     constants = json.loads((corpus / "constants.json").read_text())
     sentences = sorted([*constants["sentences"], template_sentence()], key=len, reverse=True)
     names = constants["names"]
@@ -68,7 +69,8 @@ def build(corpus: Path, out: Path) -> PreTrainedTokenizerFast:
     for text in texts(corpus, added):
         counts.update({piece for piece, _ in splitter.pre_tokenize_str(text)})
     spelled = set(constants["spelled"])
-    words = [word for word, count in counts.most_common() if count >= RARE and word.strip().lower() not in spelled]
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    words = [word for word, count in ranked if count >= RARE and word.strip().lower() not in spelled]
     bytelevel = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     encoded = ["".join(piece for piece, _ in bytelevel.pre_tokenize_str(word)) for word in words]
     vocabulary = list(dict.fromkeys([*alphabet, *encoded]))[: VOCABULARY - len(added)]
@@ -95,8 +97,8 @@ def build(corpus: Path, out: Path) -> PreTrainedTokenizerFast:
 
 def texts(corpus: Path, constants: list[str]):
     """What the corpus says, without the constants (they are cut out longest first)."""
-    for path in sorted(corpus.glob("*.jsonl")):
-        for line in itertools.islice(path.open(), SAMPLE):
+    for name in COUNTED:
+        for line in itertools.islice((corpus / f"{name}.jsonl").open(), SAMPLE):
             document = json.loads(line)
             tools = [json.dumps(tool, ensure_ascii=False) for tool in document.get("tools", [])]
             text = "\n\n".join([message["content"] for message in document["messages"]] + tools)

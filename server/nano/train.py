@@ -41,8 +41,8 @@ class Recipe:
 RECIPES = {
     "full": Recipe(phases=(("copy", 450), ("any", 800), ("mixed", 2250)), tokens=3072),
     "quick": Recipe(phases=(("copy", 600), ("mixed", 1100)), tokens=2048),
-    # A short fine-tuning of a trained model.
-    "copy": Recipe(phases=(("copy", 700),), tokens=2048, parts=1),
+    # What follows starts from a trained model.
+    "polish": Recipe(phases=(("polish", 950),), tokens=3072, muon=0.01, adam=1.5e-3),
     "novice": Recipe(phases=(("novice", 160),), tokens=3072, muon=0.004, adam=6e-4),
 }
 

@@ -13,7 +13,8 @@ import { capital, inventedWord, type Part } from './words';
 const split = (text: string) => text.trim().split(/\s+/);
 
 const NOUNS: Record<Part, string[]> = {
-  train: split(`account activity agent alarm album alert animal answer apartment app appointment area article artist
+  train:
+    split(`account activity agent alarm album alert animal answer apartment app appointment area article artist
     asset auction balance bank battery bed bill bike blog board boat book booking branch budget bus button cabin
     calendar call camera campaign car card cart case category chat check city class client code comment company concert
     contact contest contract conversation country coupon course customer data day deal delivery device dish doctor
@@ -32,7 +33,8 @@ const NOUNS: Record<Part, string[]> = {
     taxi team test theme thermostat thread ticket timer title token topic tour toy track trade train transaction
     transfer translation transport trip truck tutor user value vehicle version video view visit visitor voice vote
     voucher warranty weather website window word work workout zone`),
-  heldOut: split(`library museum newsletter vaccine festival donation greenhouse orchestra passport harvest kennel
+  heldOut:
+    split(`library museum newsletter vaccine festival donation greenhouse orchestra passport harvest kennel
     aquarium canoe bakery satellite podcast mortgage scooter sauna tractor`),
 };
 

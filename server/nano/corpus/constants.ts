@@ -8,8 +8,8 @@ import {
   RESULT_OPEN,
   TOOLS_HEADING,
 } from '../../../src/core/conversation/prompts';
-import { properNouns } from './words';
 import { flightsWorld, shopWorld } from './examples';
+import { properNouns } from './words';
 
 /** How schemas begin and end wherever they are written as JSON with the usual order of keys. */
 const SCHEMA = [

@@ -32,22 +32,33 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
+export interface CorpusOptions {
+  /** Share of order ids sent without their # that ACT learns to send so: then it is a choice, if a rare one. */
+  slips?: number;
+}
+
 /** One document; `part` says which names and words it is made of. */
-export function makeDocument(kind: Kind, random: Random, part: Part): Document {
+export function makeDocument(kind: Kind, random: Random, part: Part, options: CorpusOptions = {}): Document {
   for (;;) {
-    const document = attempt(kind, random, part);
+    const document = attempt(kind, random, part, options);
     if (document) return document;
   }
 }
 
-function attempt(kind: Kind, random: Random, part: Part): Document | undefined {
+function attempt(kind: Kind, random: Random, part: Part, options: CorpusOptions): Document | undefined {
   if (kind === 'copy') return copyDocument(random, part);
   if (kind === 'act-any' || kind === 'rehearse-any') return anyDocument(kind, random, part);
   const world = kind.endsWith('flights') ? flightsWorld : shopWorld;
-  return worldDocument(kind, world, random, part);
+  return worldDocument(kind, world, random, part, options);
 }
 
-function worldDocument(kind: Kind, world: ExampleWorld, random: Random, part: Part): Document | undefined {
+function worldDocument(
+  kind: Kind,
+  world: ExampleWorld,
+  random: Random,
+  part: Part,
+  { slips }: CorpusOptions,
+): Document | undefined {
   const rehearses = kind.startsWith('rehearse');
   const options = { free: rehearses, records: rehearses, novice: kind === 'act-novice' };
   const { session, examples } = worldSession(world, random, part, options);
@@ -57,9 +68,16 @@ function worldDocument(kind: Kind, world: ExampleWorld, random: Random, part: Pa
   const events = random.chance(rehearses ? 0.12 : 0.04)
     ? withRefused(session.events, tools, random)
     : session.events;
-  if (!rehearses) return actDocument(kind, environment, events);
+  if (!rehearses) return actDocument(kind, environment, slips ? withSlips(events, slips, random) : events);
   environment.examples = examples;
   return rehearseDocument(kind, environment, events, random.chance(0.4));
+}
+
+function withSlips(events: readonly SessionEvent[], share: number, random: Random): SessionEvent[] {
+  return events.map((event) => {
+    const slip = event.kind === 'call' && event.mistake && !event.refused && event.tool === 'get_order';
+    return slip && random.chance(share) ? { ...event, mistake: false } : event;
+  });
 }
 
 /** One to four requests, done by the expert; `free`: sometimes calls that no request asked for. */
@@ -168,8 +186,9 @@ export function* corpus(
   count: number,
   shares: Partial<Record<Kind, number>>,
   part: Part = 'train',
+  options: CorpusOptions = {},
 ): Generator<Document> {
   const random = new Random(seed);
-  for (let i = 0; i < count; i++)
-    yield makeDocument(random.weighted(shares as Record<Kind, number>), random, part);
+  const all = shares as Record<Kind, number>;
+  for (let i = 0; i < count; i++) yield makeDocument(random.weighted(all), random, part, options);
 }

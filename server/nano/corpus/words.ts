@@ -68,7 +68,10 @@ const MATERIALS: Record<Part, string[]> = {
 
 /** Words that are copied and never understood, in lower case. */
 export function properNouns(): string[] {
-  const lists = [FIRST, LAST, CITIES, STREETS, THINGS, MATERIALS].flatMap((list) => [...list.train, ...list.heldOut]);
+  const lists = [FIRST, LAST, CITIES, STREETS, THINGS, MATERIALS].flatMap((list) => [
+    ...list.train,
+    ...list.heldOut,
+  ]);
   return lists.map((word) => word.toLowerCase());
 }
 

@@ -33,6 +33,15 @@ export interface ActFigures {
   byKind: Record<string, number>;
 }
 
+/** What went wrong in tasks that did not succeed: everything after the policy, and the answer wanted. */
+function failureOf(one: Rollout): string {
+  const wanted = one.wanted.events.at(-1);
+  const said = one.messages
+    .slice(1)
+    .map(({ role, content }) => `    ${role}: ${content.replaceAll('\n', ' ')}`);
+  return `  ${one.kind}, wanted: ${wanted?.kind === 'answer' ? wanted.text : ''}\n${said.join('\n')}`;
+}
+
 function rollout(world: ExampleWorld, kind: string, random: Random): Rollout {
   const state = world === shopWorld ? shopState(random, 'heldOut') : flightState(random, 'heldOut');
   const readOnly = (name: string) => world.tools.find((tool) => tool.name === name)?.readOnly === true;
@@ -65,7 +74,7 @@ export async function actOnRealTools(
   name: 'shop' | 'flights',
   each: number,
   seed: number,
-): Promise<ActFigures> {
+): Promise<{ figures: ActFigures; failures: string[] }> {
   const world = name === 'shop' ? shopWorld : flightsWorld;
   const random = new Random(seed);
   const kinds: readonly string[] = name === 'shop' ? SHOP_KINDS : FLIGHT_KINDS;
@@ -79,7 +88,7 @@ export async function actOnRealTools(
   const byKind: Record<string, number> = {};
   for (const kind of kinds) byKind[kind] = share(all.filter((one) => one.kind === kind).map(succeeded));
   const sum = (of: (one: Rollout) => number) => all.reduce((total, one) => total + of(one), 0);
-  return {
+  const figures = {
     tasks: all.length,
     success: share(all.map(succeeded)),
     validCalls:
@@ -91,6 +100,7 @@ export async function actOnRealTools(
     firstCallExact: share(all.map((one) => one.firstExact)),
     byKind,
   };
+  return { figures, failures: all.filter((one) => !succeeded(one)).map(failureOf) };
 }
 
 function step(one: Rollout, text: string): void {
