@@ -110,7 +110,10 @@ describe('session panel', () => {
       const places = [turn.act.tokens.at(-1)!.node, turn.calls[0]!.rehearsal!.tokens.at(-1)!.node];
       for (const cursor of places) {
         await panel.send({ type: 'head', head: story.head({ cursor }) });
-        assert.equal(await panel.page.locator('.t.here, .given.here').count(), 1);
+        const marked = await panel.page
+          .locator('.t.here, .given.here')
+          .evaluateAll((all) => all.map((one) => `${one.className} ${one.textContent}`));
+        assert.deepEqual(marked.length, 1, marked.join('; '));
       }
     });
 
