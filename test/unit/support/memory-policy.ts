@@ -89,7 +89,10 @@ export function memoryPolicy(script: Script, info: Partial<PolicyInfo> = {}): Me
       const bytes = typeof scripted === 'string' ? [...Buffer.from(scripted)] : scripted.bytes;
       const cut = typeof scripted !== 'string' && scripted.cut;
       const tokens = cut ? [...bytes] : [...bytes, END];
-      for (const [index, id] of tokens.slice(written).entries()) {
+      const rest = tokens.slice(written);
+      // A chosen token may stand where the script had ended.
+      if (rest.length === 0 && !cut) rest.push(END);
+      for (const [index, id] of rest.entries()) {
         if (signal?.aborted || index >= request.maxTokens) return;
         await Promise.resolve();
         yield token(id, request.alternatives);
