@@ -113,7 +113,10 @@ async function startServer(home: Home, files: ServerFiles, options: EnsureOption
     if (failure !== null) throw errors.startFailed(failure, home.log);
     const server = await findServer(home.root);
     if (server && server.pid === child.pid) return server;
-    if (options.signal?.aborted) throw errors.cancelled('Starting the server');
+    if (options.signal?.aborted) {
+      child.kill();
+      throw errors.cancelled('Starting the server');
+    }
     await sleep(POLL_MS);
   }
 }
