@@ -6,6 +6,7 @@ import { EmptyStreamError } from '../core/rehearsal/drivers';
 import { NodeError, UserError } from '../node/errors';
 import { UsageError } from './arguments';
 import { check } from './check';
+import { compare } from './compare';
 import { run } from './run';
 import { serve } from './serve';
 import { sessions } from './sessions';
@@ -21,12 +22,16 @@ const HELP = `usage: rehearsal COMMAND …
                      --alternatives N
   run FILE         rehearse all tasks, or those named
                      --task ID…  --attempts K  --passes all|any  --concurrency N
+  compare FILE     hold rehearsed answers against the real tools'
+                     --recorded  --held-out  --task ID…  --allow TOOL…  --junit FILE
+                     --concurrency N
   serve            start the local server, or find the one that runs
                      --stop  --status  --foreground  --load [NAME=]MODEL…
   sessions [DIR]   list saved sessions
 
-  for step and run: --model NAME  --seed N  --temperature T  --sessions DIR
-                    --server URL  --token-env VARIABLE   (default: the local server)
+  step and run with real tools: --observations real  --allow TOOL…
+  for step, run and compare: --model NAME  --seed N  --temperature T  --sessions DIR
+                             --server URL  --token-env VARIABLE   (default: the local server)
   for all: --json (an object a line)
 
 exit codes: 0 all passed · 1 a task failed, or a file has errors · 2 wrong use or unreadable input · 3 server trouble
@@ -36,6 +41,7 @@ const COMMANDS: { [name: string]: (args: readonly string[], terminal: Terminal) 
   check,
   step,
   run,
+  compare,
   serve,
   sessions,
 };

@@ -1,14 +1,17 @@
 /** `rehearsal run`: tasks as tests, for terminals and CI. */
 import path from 'node:path';
+import type { Environment } from '../core/environment/types';
 import { printable } from '../core/rehearsal/document';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { endView } from '../core/rehearsal/view';
 import { tokenCounts } from '../core/reward/rollout';
 import { UserError } from '../core/user-error';
 import { usableEnvironment } from '../node/environments';
-import { planRollouts, type RolloutResult, runRollouts } from '../node/rollouts';
+import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../node/rollouts';
+import type { Executor } from '../node/tools';
 import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
 import { connect } from './connect';
+import { observedExecutor, withServerTools } from './executor';
 import { sessionsOf } from './places';
 import { taskOf } from './step';
 import { EXIT, type Terminal } from './terminal';
@@ -19,6 +22,8 @@ const OPTIONS = {
   attempts: { type: 'string' },
   concurrency: { type: 'string' },
   passes: { type: 'string' },
+  observations: { type: 'string' },
+  allow: { type: 'string', multiple: true },
 } as const;
 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -37,7 +42,37 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     temperature: temperatureOf(values.temperature, temperature),
     seed: wholeNumber('seed', values.seed, 0, seed),
   };
-  const environment = await usableEnvironment(file);
+  let environment = await usableEnvironment(file);
+  const executor = await observedExecutor({ environment, folder: path.dirname(path.resolve(file)) }, values);
+  try {
+    environment = await withServerTools(environment, executor, terminal.signal);
+    return await runTasks(
+      environment,
+      executor ?? undefined,
+      { file, values, passes, attempts, concurrency, sampling },
+      terminal,
+    );
+  } finally {
+    await executor?.close();
+  }
+}
+
+type Values = ReturnType<typeof parse<typeof OPTIONS>>['values'];
+
+async function runTasks(
+  environment: Environment,
+  executor: Executor | undefined,
+  given: {
+    file: string;
+    values: Values;
+    passes: string;
+    attempts: number;
+    concurrency: number;
+    sampling: RolloutOptions['sampling'];
+  },
+  terminal: Terminal,
+): Promise<number> {
+  const { file, values, passes, attempts, concurrency, sampling } = given;
   const tasks = values.task?.length ? values.task.map((id) => taskOf(environment, id)) : environment.tasks;
   if (tasks.length === 0) taskOf(environment, undefined);
   const policy = await connect(values, terminal.say, terminal.signal);
@@ -45,6 +80,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   await runRollouts(planRollouts(environment, tasks, attempts), {
     policy,
     sampling,
+    executor,
     folder: sessionsOf(file, values.sessions),
     environmentFile: path.resolve(file),
     concurrency,

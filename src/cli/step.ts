@@ -17,9 +17,11 @@ import type { Setup } from '../core/rehearsal/types';
 import { usableEnvironment } from '../node/environments';
 import { errors } from '../node/errors';
 import { createSession, loadSession, openSession, type StoredSession } from '../node/sessions/file';
+import { executePort } from '../node/tools';
 import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
 import { connect } from './connect';
 import { eventsOf, type StepEvent } from './events';
+import { observedExecutor, withServerTools } from './executor';
 import { interact } from './interactive';
 import { sessionsOf } from './places';
 import { EXIT, type Terminal } from './terminal';
@@ -39,6 +41,8 @@ const OPTIONS = {
   gesture: { type: 'string' },
   alternatives: { type: 'string' },
   session: { type: 'string' },
+  observations: { type: 'string' },
+  allow: { type: 'string', multiple: true },
 } as const;
 
 export async function step(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -69,11 +73,17 @@ export async function step(args: readonly string[], terminal: Terminal): Promise
   else printStart(session.setup, page);
   if (stored.notice) terminal.say(stored.notice);
   const { policy } = opened;
-  const ports: Ports = { policy, render: createRenderer(policy) };
+  const { real } = opened;
+  const ports: Ports = {
+    policy,
+    render: createRenderer(policy),
+    ...(real ? { execute: executePort(real.session) } : {}),
+  };
   try {
     if (interactive) await interact({ session, ports, printer, terminal, first: gesture });
     else await drive(session, ports, GESTURES[gesture ?? 'continue'], signal);
   } finally {
+    await real?.executor.close();
     stored.close();
     if (!values.json) page.print(`\n${page.style.dim(`saved: ${path.relative('', stored.path)}`)}`);
   }
@@ -109,10 +119,14 @@ async function begin(
   terminal: Terminal,
   onRecord: (record: SessionRecord) => void,
 ) {
-  const environment = await usableEnvironment(file);
+  let environment = await usableEnvironment(file);
+  const executor = await observedExecutor({ environment, folder: path.dirname(path.resolve(file)) }, values);
+  environment = await withServerTools(environment, executor, terminal.signal);
   const task = taskOf(environment, values.task);
+  const real = executor ? { executor, session: await executor.open(task.state) } : null;
   const options = {
     ...DEFAULT_OPTIONS,
+    ...(real ? { observations: 'real' as const } : {}),
     seed: wholeNumber('seed', values.seed, 0, DEFAULT_OPTIONS.seed),
     alternatives: wholeNumber('alternatives', values.alternatives, 0, DEFAULT_OPTIONS.alternatives),
     temperature: temperatureOf(values.temperature, DEFAULT_OPTIONS.temperature),
@@ -121,7 +135,7 @@ async function begin(
   const setup: Setup = { environment, task, options, policy: policy.info };
   const environmentFile = path.resolve(file);
   const stored = createSession(sessionsOf(file, values.sessions), setup, { environmentFile, onRecord });
-  return { stored, policy };
+  return { stored, policy, real };
 }
 
 async function resume(
@@ -132,7 +146,7 @@ async function resume(
 ) {
   const { model } = loadSession(file).session.setup.policy;
   const policy = await connect({ ...values, model: values.model ?? model }, terminal.say, terminal.signal);
-  return { stored: openSession(file, { onRecord }), policy };
+  return { stored: openSession(file, { onRecord }), policy, real: null };
 }
 
 /** The task named, or the first. */

@@ -11,6 +11,7 @@ import type { State } from '../core/rehearsal/types';
 import { rewardOf } from '../core/reward/rollout';
 import type { Reward } from '../core/reward/types';
 import { createSession } from './sessions/file';
+import { type Executor, executePort, type ToolSession } from './tools';
 
 export interface RolloutRequest {
   environment: Environment;
@@ -35,6 +36,8 @@ export interface RolloutResult extends RolloutRequest {
 export interface RolloutOptions {
   policy: Policy;
   sampling: Sampling & { seed: number; alternatives: number };
+  /** The real tools answer instead of the policy; each rollout has a session of its own. */
+  executor?: Executor;
   /** Folder of session files. */
   folder: string;
   /** Path of the environment file, for links from the sessions into it. */
@@ -92,7 +95,12 @@ async function runOne(
     environment,
     task,
     policy: policy.info,
-    options: { ...sampling, seed, priority: 1, observations: 'rehearse' as const },
+    options: {
+      ...sampling,
+      seed,
+      priority: 1,
+      observations: options.executor ? ('real' as const) : ('rehearse' as const),
+    },
   };
   const result = (state: State | null, session: string | null, error?: unknown): RolloutResult => ({
     ...request,
@@ -110,14 +118,17 @@ async function runOne(
   } catch (error) {
     return result(null, null, error);
   }
+  let real: ToolSession | undefined;
   try {
-    await drive(stored.session, ports, toTheEnd, signal);
+    real = await options.executor?.open(task.state);
+    await drive(stored.session, real ? { ...ports, execute: executePort(real) } : ports, toTheEnd, signal);
     const { state } = stored.session;
     if (state.position.kind === 'done') return result(state, stored.path);
     return result(state, stored.path, new Error('The rollout was cancelled.'));
   } catch (error) {
     return result(stored.session.state, stored.path, error);
   } finally {
+    await real?.close();
     stored.close();
   }
 }

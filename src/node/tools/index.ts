@@ -2,15 +2,32 @@
 import { EXECUTOR_KINDS, type ExecutorKind, type ExecutorOf } from '../../core/environment/executor-schema';
 import { compileSchema } from '../../core/environment/json-schema';
 import type { JsonObject } from '../../core/json';
+import type { Ports } from '../../core/rehearsal/drivers';
 import { CommandExecutor } from './command';
 import { executorErrors } from './failures';
 import { HttpExecutor } from './http/executor';
 import { McpExecutor } from './mcp/executor';
 import { ModuleExecutor } from './module/executor';
 import { ReplayExecutor } from './replay';
-import type { Executor, ExecutorOptions } from './types';
+import type { Executor, ExecutorOptions, ToolSession } from './types';
 
 export type { Execution, Executor, ExecutorOptions, Identity, ToolCall, ToolSession } from './types';
+
+/** A session as the port through which a rehearsal gets its observations from the real tools. */
+export function executePort(session: ToolSession): NonNullable<Ports['execute']> {
+  return async (call, signal) => {
+    const abort = new AbortController();
+    const forward = () => abort.abort();
+    if (signal?.aborted) forward();
+    signal?.addEventListener('abort', forward);
+    try {
+      const { outcome, value, durationMs, raw } = await session.execute(call, abort.signal);
+      return { outcome, value, durationMs, ...(raw === undefined ? {} : { raw }) };
+    } finally {
+      signal?.removeEventListener('abort', forward);
+    }
+  };
+}
 
 /**
  * The executor that an environment names; nothing runs before a session is opened. Throws `ExecutorError` where
