@@ -38,12 +38,12 @@ async function withPalette<T>(page: Page, text: string, use: (row: Locator) => P
 }
 
 /** Chooses the row with `text` in the quick pick that is open. */
-export async function pick(page: Page, text: string | RegExp): Promise<void> {
+export async function pick(page: Page, text: string | RegExp, timeout = WAIT_MS): Promise<void> {
   await page
     .locator('.quick-input-list .monaco-list-row')
     .filter({ hasText: text })
     .first()
-    .click({ timeout: WAIT_MS });
+    .click({ timeout });
 }
 
 /** Opens a file of the workspace through quick open. */

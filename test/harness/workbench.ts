@@ -144,11 +144,19 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     };
     await load();
     const setTheme = async (theme: Theme) => {
-      await runCommand(page, 'Preferences: Color Theme');
-      const input = page.locator('.quick-input-widget input').first();
-      await input.fill(THEMES[theme].label);
-      await pick(page, THEMES[theme].label);
-      await page.locator(`.monaco-workbench.${THEMES[theme].shows}`).waitFor({ timeout: 20_000 });
+      const { label, shows } = THEMES[theme];
+      // The list of themes closes when something else takes the focus; then it is opened again.
+      for (let attempt = 0; ; attempt++) {
+        try {
+          await runCommand(page, 'Preferences: Color Theme');
+          await page.locator('.quick-input-widget input').first().fill(label, { timeout: 3000 });
+          await pick(page, label, 3000);
+          return await page.locator(`.monaco-workbench.${shows}`).waitFor({ timeout: 10_000 });
+        } catch (error) {
+          if (attempt === 5) throw error;
+          await page.keyboard.press('Escape');
+        }
+      }
     };
     return { page, workspace, server, errors, setTheme, reload: load, stop };
   } catch (error) {
