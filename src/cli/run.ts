@@ -9,6 +9,7 @@ import { UserError } from '../core/user-error';
 import { usableEnvironment } from '../node/environments';
 import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../node/rollouts';
 import type { Executor } from '../node/tools';
+import { allowGate } from '../node/tools/consent';
 import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
 import { connect } from './connect';
 import { observedExecutor, withServerTools } from './executor';
@@ -81,6 +82,7 @@ async function runTasks(
     policy,
     sampling,
     executor,
+    checks: { folder: path.dirname(path.resolve(file)), gate: allowGate(values.allow ?? []) },
     folder: sessionsOf(file, values.sessions),
     environmentFile: path.resolve(file),
     concurrency,

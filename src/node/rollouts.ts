@@ -9,9 +9,10 @@ import { drive, type Ports, toTheEnd } from '../core/rehearsal/drivers';
 import { mixSeed } from '../core/rehearsal/seed';
 import type { State } from '../core/rehearsal/types';
 import { rewardOf } from '../core/reward/rollout';
-import type { Reward } from '../core/reward/types';
+import type { RealSide, Reward } from '../core/reward/types';
 import { createSession } from './sessions/file';
 import { type Executor, executePort, type ToolSession } from './tools';
+import { type CheckRunner, realSide } from './tools/checks';
 
 export interface RolloutRequest {
   environment: Environment;
@@ -38,6 +39,8 @@ export interface RolloutOptions {
   sampling: Sampling & { seed: number; alternatives: number };
   /** The real tools answer instead of the policy; each rollout has a session of its own. */
   executor?: Executor;
+  /** Where and whether programs of checks run; without it, `command` checks are unscored. */
+  checks?: CheckRunner;
   /** Folder of session files. */
   folder: string;
   /** Path of the environment file, for links from the sessions into it. */
@@ -102,11 +105,17 @@ async function runOne(
       observations: options.executor ? ('real' as const) : ('rehearse' as const),
     },
   };
-  const result = (state: State | null, session: string | null, error?: unknown): RolloutResult => ({
+  const result = (
+    state: State | null,
+    session: string | null,
+    error?: unknown,
+    real?: RealSide,
+  ): RolloutResult => ({
     ...request,
     session,
     seed,
-    reward: state && error === undefined ? rewardOf(state) : { value: null, success: false, checks: [] },
+    reward:
+      state && error === undefined ? rewardOf(state, real) : { value: null, success: false, checks: [] },
     state,
     ...(error === undefined ? {} : { error }),
     cancelled: Boolean(signal?.aborted),
@@ -123,7 +132,10 @@ async function runOne(
     real = await options.executor?.open(task.state);
     await drive(stored.session, real ? { ...ports, execute: executePort(real) } : ports, toTheEnd, signal);
     const { state } = stored.session;
-    if (state.position.kind === 'done') return result(state, stored.path);
+    if (state.position.kind === 'done') {
+      const side = real ? await realSide(state, real, options.checks) : undefined;
+      return result(state, stored.path, undefined, side);
+    }
     return result(state, stored.path, new Error('The rollout was cancelled.'));
   } catch (error) {
     return result(stored.session.state, stored.path, error);

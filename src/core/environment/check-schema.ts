@@ -1,6 +1,6 @@
 /** JSON Schemas of checks: one object for each kind, published as one schema that tells them apart by `kind`. */
 import { type Static, type TObject, type TUnsafe, Type } from '@sinclair/typebox';
-import type { JsonObject } from '../json';
+import type { Json, JsonObject } from '../json';
 
 const closed = { additionalProperties: false } as const;
 
@@ -128,12 +128,49 @@ const MaxCalls = Type.Object(
   closed,
 );
 
+const FinalState = Type.Object(
+  {
+    kind: kind('state', 'The state at the end of a real execution is as expected; left out in rehearsal.'),
+    path: Type.Optional(
+      Type.String({
+        description: 'JSONPath of the part that is looked at; absent means the whole state.',
+        examples: ["$.orders['#W1'].status"],
+      }),
+    ),
+    equals: Type.Unsafe<Json>({
+      description:
+        'The value, or a matcher. It is compared as it is: keys that are not named must not be there.',
+    }),
+    ...common,
+  },
+  closed,
+);
+
+const Command = Type.Object(
+  {
+    kind: kind('command', 'A program says whether a real execution is a success; left out in rehearsal.'),
+    command: Type.Array(Type.String(), {
+      minItems: 1,
+      description:
+        'Program and arguments, run in the folder of the environment. It reads one JSON object and writes one.',
+      examples: [['python3', 'check.py']],
+    }),
+    timeoutSeconds: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: 30, description: 'Time that it may take.' }),
+    ),
+    ...common,
+  },
+  closed,
+);
+
 export const CHECK_KINDS = {
   calls: Calls,
   forbidden: Forbidden,
   answer: Answer,
   fromResult: FromResult,
   maxCalls: MaxCalls,
+  state: FinalState,
+  command: Command,
 } as const;
 
 /** A check as people write it: the same as `Check`, which evaluates it. */
@@ -174,6 +211,12 @@ function byKind(kinds: Record<string, TObject>): TUnsafe<FileCheck> {
         body: { kind: 'fromResult', tool: '$1', path: '$$.$2' },
       },
       { label: 'maxCalls', description: 'Number of calls', body: { kind: 'maxCalls', max: 5 } },
+      {
+        label: 'state',
+        description: 'Final state of a real execution',
+        body: { kind: 'state', path: '$$.$1', equals: '$2' },
+      },
+      { label: 'command', description: 'A program decides', body: { kind: 'command', command: ['$1'] } },
     ],
   });
 }

@@ -67,6 +67,16 @@ function lintCheck(check: Check, entry: Entry, tools: Tools, report: Report): vo
       report.error(entry.place(['path']), 'path', message, 'Correct the path.');
     }
   } else if (check.kind === 'answer') lintAnswer(check, entry, report);
+  else if (check.kind === 'state') lintState(check, entry, report);
+}
+
+function lintState(check: Extract<Check, { kind: 'state' }>, entry: Entry, report: Report): void {
+  if (check.path !== undefined && !isPath(check.path)) {
+    const message = `${JSON.stringify(check.path)} is not a path such as $.orders; the check cannot be scored.`;
+    report.error(entry.place(['path']), 'path', message, 'Correct the path.');
+  }
+  const problem = matcherProblem(check.equals);
+  if (problem) report.error(entry.place(['equals']), 'matcher', `${problem}.`, 'Correct the matcher.');
 }
 
 function lintAnswer(check: Extract<Check, { kind: 'answer' }>, entry: Entry, report: Report): void {

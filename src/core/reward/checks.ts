@@ -2,6 +2,7 @@
 import type { Task } from '../environment/types';
 import { checkAnswer, checkFromResult } from './answer';
 import { checkCalls, checkForbidden, checkMaxCalls } from './calls';
+import { checkCommand, checkState } from './real';
 import { titleOf } from './title';
 import type { Check, CheckResult, Reward, Transcript } from './types';
 
@@ -16,7 +17,7 @@ export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Re
   const checks = task.checks.map(
     (check, index): CheckResult => ({
       index,
-      ...find(check, transcript),
+      ...find(check, transcript, index),
       weight: check.weight ?? 1,
       required: check.required ?? false,
     }),
@@ -25,16 +26,16 @@ export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Re
   return { value, success: value === 1, checks };
 }
 
-function find(check: Check, transcript: Transcript): Finding & { title: string } {
+function find(check: Check, transcript: Transcript, index: number): Finding & { title: string } {
   try {
-    return { title: titleOf(check), ...findingOf(check, transcript) };
+    return { title: titleOf(check), ...findingOf(check, transcript, index) };
   } catch (error) {
     const reason = `The check could not be evaluated: ${(error as Error).message}.`;
     return { title: check.name ?? check.kind, verdict: 'unscored', reason };
   }
 }
 
-function findingOf(check: Check, transcript: Transcript): Finding {
+function findingOf(check: Check, transcript: Transcript, index: number): Finding {
   switch (check.kind) {
     case 'calls':
       return checkCalls(check, transcript);
@@ -46,6 +47,10 @@ function findingOf(check: Check, transcript: Transcript): Finding {
       return checkAnswer(check, transcript);
     case 'fromResult':
       return checkFromResult(check, transcript);
+    case 'state':
+      return checkState(check, transcript);
+    case 'command':
+      return checkCommand(transcript, index);
     default:
       return {
         verdict: 'unscored',

@@ -2,7 +2,7 @@
 import { tokensOf } from '../rehearsal/lists';
 import type { State } from '../rehearsal/types';
 import { evaluate } from './checks';
-import type { Reward, Transcript } from './types';
+import type { RealSide, Reward, Transcript } from './types';
 
 export function transcriptOf(state: State): Transcript {
   const calls = state.turns.flatMap((turn) =>
@@ -23,9 +23,12 @@ export function transcriptOf(state: State): Transcript {
   return { calls, answer: answered ? last.parse!.content : null, answerTurn: last?.index ?? 0 };
 }
 
-/** In [0, 1]; null where the rollout ended in an error of ours and so says nothing about the policy. */
-export function rewardOf(state: State): Reward {
-  const reward = evaluate(state.setup.task, transcriptOf(state));
+/**
+ * In [0, 1]; null where the rollout ended in an error of ours and so says nothing about the policy.
+ * @param real what only a real execution can tell; absent in rehearsal
+ */
+export function rewardOf(state: State, real?: RealSide): Reward {
+  const reward = evaluate(state.setup.task, { ...transcriptOf(state), ...(real ? { real } : {}) });
   const { position } = state;
   const broken = position.kind === 'done' && (position.stop === 'error' || position.stop === 'cancelled');
   return broken ? { ...reward, value: null, success: false } : reward;

@@ -15,6 +15,10 @@ export function titleOf(check: Check): string {
       return `at most ${check.max} calls`;
     case 'fromResult':
       return `answer states ${check.path} of ${check.tool}`;
+    case 'state':
+      return `final state${check.path ? ` ${check.path}` : ''} is ${formatJson(check.equals).slice(0, 100)}`;
+    case 'command':
+      return check.command.join(' ');
     case 'answer':
       return `answer ${answerTitle(check)}`;
     default:

@@ -39,6 +39,8 @@ export type Check = Weighted &
       }
     | { kind: 'fromResult'; tool: string; path: string }
     | { kind: 'maxCalls'; max: number }
+    | { kind: 'state'; path?: string; equals: Matcher }
+    | { kind: 'command'; command: string[]; timeoutSeconds?: number }
   );
 
 export type Verdict = 'holds' | 'fails' | 'left out' | 'unscored';
@@ -73,6 +75,15 @@ export interface Transcript {
   answer: string | null;
   /** Turn of the answer, 1-based. */
   answerTurn: number;
+  /** What only a real execution can tell; absent in rehearsal, and the checks on it are then left out. */
+  real?: RealSide;
+}
+
+export interface RealSide {
+  /** State at the end; undefined where the executor has none that can be read. */
+  state?: Json;
+  /** What the programs of `command` checks said, by index of the check. */
+  commands: { [index: number]: { verdict: 'holds' | 'fails' | 'unscored'; reason: string } };
 }
 
 export interface TranscriptCall {

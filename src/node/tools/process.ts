@@ -118,6 +118,10 @@ export class Program {
     if (!this.ended) this.child.stdin.write(`${line}\n`);
   }
 
+  endInput(): void {
+    this.child.stdin.end();
+  }
+
   /** Ends its input, waits a moment, and kills what is left. */
   async close(): Promise<void> {
     this.ended = true;
