@@ -128,6 +128,8 @@ def save(model, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
     half = AutoModelForCausalLM.from_config(model.config)
     half.load_state_dict(model.state_dict())
     half.to(torch.bfloat16).save_pretrained(out)
+    for trace in ("is_local", "local_files_only"):  # of having been read from a folder
+        tokenizer.init_kwargs.pop(trace, None)
     tokenizer.save_pretrained(out)
 
 

@@ -19,7 +19,7 @@ describe('corpus of nano', () => {
   });
 
   it('calls in a form that the product parses, and rehearses answers that it parses', () => {
-    for (const document of corpus(3, 300, shares)) {
+    for (const document of corpus(3, 120, shares)) {
       const masked = new Set(document.masked ?? []);
       document.messages.forEach((message, index) => {
         if (message.role !== 'assistant' || masked.has(index)) return;
