@@ -96,7 +96,7 @@ def test_a_call_that_the_model_writes_is_parsed(engine, monkeypatch):
     written = 'the <tool_call>{"name": "get", "arguments": {"id": "#W1"}}</tool_call>'
     ids = [*tokens(engine, prompt=written), 2]
     start = len(tokens(engine, messages=HI, tools=[TOOL]))
-    monkeypatch.setattr("rehearsal_engine.scheduler.draw", lambda row, settings, position: ids[position - start])
+    monkeypatch.setattr("rehearsal_engine.sampling.Rows.draw", lambda rows, settings, at: [ids[n - start] for n in at])
     fields = {"messages": HI, "tools": [TOOL], "max_tokens": 200}
     choice = engine.post("/v1/chat/completions", json=fields).json()["choices"][0]
     assert choice["finish_reason"] == "tool_calls" and choice["message"]["content"] == "the "
@@ -188,6 +188,33 @@ def test_no_body_is_answered_with_a_server_error(engine, route, body):
 @given(st.binary(max_size=40))
 def test_bytes_that_are_no_json_are_refused(engine, raw):
     assert engine.post("/v1/completions", content=raw).status_code == 400
+
+
+MESSAGES = st.lists(st.dictionaries(st.sampled_from(["role", "content", "tool_calls", "name"]), VALUES, max_size=4), max_size=3)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(MESSAGES)
+def test_no_message_is_answered_with_a_server_error(engine, messages):
+    answer = engine.post("/tokenize", content=json.dumps({"messages": messages}))
+    assert answer.status_code in (200, 400), (messages, answer.text)
+
+
+@pytest.mark.parametrize("depth", [300, 990, 1020])
+@pytest.mark.parametrize("field", ["stop", "user", "prompt", "messages", "content", "arguments", "unknown"])
+def test_deep_values_are_refused_wherever_they_stand(engine, field, depth):
+    deep = "[" * depth + "]" * depth
+    if field == "content":
+        field, deep = "messages", f'[{{"role": "user", "content": "x", "extra": {deep}}}]'
+    elif field == "arguments":
+        field, deep = "messages", f'[{{"role": "assistant", "tool_calls": [{{"function": {{"name": "get", "arguments": {deep}}}}}]}}]'
+    answer = engine.post("/v1/chat/completions" if field == "messages" else "/v1/completions", content=f'{{"{field}": {deep}}}')
+    assert answer.status_code == 400 and answer.json()["error"]["message"], answer.text
+
+
+def test_shallow_bodies_with_many_brackets_pass(engine):
+    tools = [{"type": "function", "function": {"name": f"tool{n}", "parameters": {}}} for n in range(100)]
+    assert engine.post("/tokenize", json={"messages": HI, "tools": tools}).status_code == 200
 
 
 def test_deep_and_broken_bodies_are_refused(engine):

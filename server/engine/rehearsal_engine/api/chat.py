@@ -54,7 +54,8 @@ def render(served: Served, request: ChatRequest | TokenizeChat) -> list[int]:
 def plain(message: dict, number: int) -> dict:
     """A message as templates expect it: content as text, arguments of calls as objects."""
     where = f"messages.{number}"
-    if message.get("role") not in ROLES:
+    role = message.get("role")
+    if not isinstance(role, str) or role not in ROLES:
         raise ApiError(f"{where}.role must be one of {', '.join(sorted(ROLES))}.", f"{where}.role")
     message = copy.deepcopy(message)
     content = message.get("content")

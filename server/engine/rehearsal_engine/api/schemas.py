@@ -115,6 +115,10 @@ class DetokenizeRequest(Strict):
     tokens: list[int]
 
 
+# Deeper than any tool's schema; templates and messages about values are recursive and end at some depth.
+MOST_DEPTH = 200
+
+
 def parse_body(raw: bytes) -> dict:
     """The JSON object of a request, without fields that are null."""
     try:
@@ -123,7 +127,21 @@ def parse_body(raw: bytes) -> dict:
         raise ApiError(f"The body is not JSON: {error}.", code="invalid_json") from error
     if not isinstance(body, dict):
         raise ApiError("The body must be a JSON object.", code="invalid_json")
+    # Counting brackets is quick, and most bodies have too few of them to be deep.
+    if raw.count(b"[") + raw.count(b"{") > MOST_DEPTH and is_deep(body):
+        raise ApiError(f"The body is nested deeper than {MOST_DEPTH} levels.", code="invalid_json")
     return {name: value for name, value in body.items() if value is not None}
+
+
+def is_deep(body: object) -> bool:
+    """Whether a value is nested deeper than we take; level by level, since recursion would end first."""
+    level = [body]
+    for _ in range(MOST_DEPTH):
+        inner = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+        if not level:
+            return False
+    return True
 
 
 def read(kind: type[T], body: dict) -> T:
