@@ -2,7 +2,7 @@
 import { isErrorValue } from '../conversation/result';
 import { isObject } from '../json';
 import type { Locations, Report } from './diagnostics';
-import { type ExampleEntry, ExampleSchema } from './schema';
+import { type ExampleEntry, ExampleSchema } from './example-schema';
 import type { Entry } from './source';
 import type { Example } from './types';
 import { accept } from './validate';

@@ -2,8 +2,8 @@
 import { isObject, type Json, type JsonObject } from '../json';
 import type { Locations, Report } from './diagnostics';
 import { compileSchema } from './json-schema';
-import { type ToolEntry, ToolSchema } from './schema';
 import type { Entry, Path } from './source';
+import { type ToolEntry, ToolSchema } from './tool-schema';
 import type { Tool } from './types';
 import { accept } from './validate';
 

@@ -5,7 +5,10 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Json, JsonObject } from '../json';
 import { CheckSchema } from './check-schema';
+import { ExampleSchema } from './example-schema';
 import { ExecutorSchema } from './executor-schema';
+import { ToleranceSchema } from './tolerance-schema';
+import { ToolSchema } from './tool-schema';
 
 /** A list written in place, or the name of a file that has it. */
 function listOrFile<T extends TSchema>(items: T, description: string, examples: string[]) {
@@ -14,185 +17,6 @@ function listOrFile<T extends TSchema>(items: T, description: string, examples: 
 
 const text = (description: string) => Type.String({ description });
 const json = (description: string) => Type.Unsafe<Json>({ description });
-
-// Light on purpose: completion for the usual keywords, and no verdict, since the loader compiles the schema.
-const parameters = (description: string) =>
-  Type.Unsafe<JsonObject>({
-    type: 'object',
-    description,
-    properties: {
-      type: { examples: ['object'] },
-      properties: {
-        type: 'object',
-        additionalProperties: {
-          properties: {
-            type: { examples: ['string', 'number', 'integer', 'boolean', 'array', 'object'] },
-            description: {},
-            enum: {},
-            items: {},
-            default: {},
-          },
-        },
-      },
-      required: {},
-      additionalProperties: {},
-    },
-    defaultSnippets: [
-      { label: 'object', body: { type: 'object', properties: { $1: { type: 'string' } }, required: ['$1'] } },
-    ],
-  });
-
-const PARAMETERS = 'JSON Schema of the arguments (2020-12, or the draft that its $schema names).';
-
-export const ToolSchema = Type.Object(
-  {
-    type: Type.Optional(
-      Type.Literal('function', { description: 'OpenAI form: the tool stands in `function`.' }),
-    ),
-    function: Type.Optional(
-      Type.Object(
-        {
-          name: Type.String({ minLength: 1, description: 'Name by which the policy calls the tool.' }),
-          description: Type.Optional(text('What the tool does; the policy reads it.')),
-          parameters: Type.Optional(parameters(PARAMETERS)),
-        },
-        { description: 'OpenAI form of a tool.' },
-      ),
-    ),
-    name: Type.Optional(
-      Type.String({ minLength: 1, description: 'Name by which the policy calls the tool.' }),
-    ),
-    description: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        description: 'What the tool does; the policy reads it.',
-      }),
-    ),
-    parameters: Type.Optional(parameters(PARAMETERS)),
-    inputSchema: Type.Optional(parameters(`MCP form: ${PARAMETERS}`)),
-    annotations: Type.Optional(
-      Type.Unsafe<JsonObject | null>({
-        type: ['object', 'null'],
-        description: 'MCP annotations; `readOnlyHint` is used.',
-      }),
-    ),
-    readOnly: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Calling it changes nothing. Recorded answers are reused only after such calls.',
-      }),
-    ),
-  },
-  {
-    description: 'A tool in OpenAI form (`function`) or in MCP form (`name`, `inputSchema`).',
-    anyOf: [{ required: ['function'] }, { required: ['name'] }],
-    defaultSnippets: [
-      {
-        label: 'tool',
-        body: {
-          type: 'function',
-          readOnly: true,
-          function: {
-            name: '$1',
-            description: '$2',
-            parameters: { type: 'object', properties: {}, required: [] },
-          },
-        },
-      },
-    ],
-  },
-);
-
-export const ExampleSchema = Type.Object(
-  {
-    tool: Type.String({ minLength: 1, description: 'Name of the tool that was called.' }),
-    arguments: Type.Unsafe<JsonObject>({ type: 'object', description: 'Arguments of the call.' }),
-    value: json('What the tool answered.'),
-    outcome: Type.Optional(
-      Type.Union([Type.Literal('result'), Type.Literal('error')], {
-        description: 'Whether it is a result or an error; where absent, a value with `error` is an error.',
-      }),
-    ),
-    state: Type.Optional(
-      text("Name of the initial state it was recorded from; absent means the environment's own."),
-    ),
-    afterWrite: Type.Optional(
-      Type.Boolean({ default: false, description: 'A call that writes had gone before.' }),
-    ),
-    part: Type.Optional(
-      Type.Union([Type.Literal('train'), Type.Literal('held-out')], {
-        default: 'train',
-        description: 'Held-out records are never shown to the model: they measure it.',
-      }),
-    ),
-    verdict: Type.Optional(
-      Type.Union(
-        [
-          Type.Literal('match'),
-          Type.Literal('tolerable'),
-          Type.Literal('wrong rehearsal'),
-          Type.Literal('real tool wrong'),
-        ],
-        { description: "The author's verdict; records where the real tool is wrong are not used." },
-      ),
-    ),
-    note: Type.Optional(text('For people.')),
-  },
-  { additionalProperties: false, description: 'A recorded call with its real answer.' },
-);
-
-export const ToleranceSchema = Type.Object(
-  {
-    path: Type.String({
-      minLength: 1,
-      description: 'JSONPath (RFC 9535) of the fields.',
-      examples: ['$.items[*].price'],
-    }),
-    number: Type.Optional(
-      Type.Object(
-        {
-          absolute: Type.Optional(Type.Number({ minimum: 0, description: 'Numbers may differ by so much.' })),
-          relative: Type.Optional(
-            Type.Number({ minimum: 0, description: 'Numbers may differ by this share of the real one.' }),
-          ),
-        },
-        { additionalProperties: false, description: 'Numbers may differ; numbers written as text count.' },
-      ),
-    ),
-    time: Type.Optional(
-      Type.Object(
-        { seconds: Type.Number({ minimum: 0, description: 'Times may differ by so many seconds.' }) },
-        { additionalProperties: false, description: 'Times (ISO 8601, RFC 2822, Unix) may differ.' },
-      ),
-    ),
-    list: Type.Optional(
-      Type.Unsafe<'set' | { key: string }>({
-        description:
-          '`set`: the order of items carries no meaning. `{"key": "id"}`: items are told apart by a field.',
-        anyOf: [
-          { const: 'set' },
-          {
-            type: 'object',
-            properties: { key: { type: 'string' } },
-            required: ['key'],
-            additionalProperties: false,
-          },
-        ],
-        examples: ['set', { key: 'id' }],
-      }),
-    ),
-    null: Type.Optional(Type.Literal('absent', { description: '`null` and an absent field are the same.' })),
-  },
-  {
-    additionalProperties: false,
-    description: 'A difference from the real answer that passes.',
-    defaultSnippets: [
-      { label: 'numbers', body: { path: '$.$1', number: { absolute: 0.01 } } },
-      { label: 'times', body: { path: '$.$1', time: { seconds: 60 } } },
-      { label: 'a list whose order carries no meaning', body: { path: '$.$1', list: 'set' } },
-    ],
-  },
-);
 
 export const TaskSchema = Type.Object(
   {
@@ -313,10 +137,6 @@ export const EnvironmentSchema = Type.Object(
   },
 );
 
-/** The file as people write it. */
-export type EnvironmentFile = Static<typeof EnvironmentSchema>;
-export type ToolEntry = Static<typeof ToolSchema>;
-export type ExampleEntry = Static<typeof ExampleSchema>;
 export type TaskEntry = Static<typeof TaskSchema>;
 
 /** The JSON Schema that editors use. */
