@@ -7,7 +7,7 @@ import type { ActItem, Call } from '../conversation/types';
 import { isObject, type Json, type JsonObject } from '../json';
 import { parseStrict } from '../json-text';
 import { compileSchema, type Violation } from './json-schema';
-import type { Environment, Tool } from './types';
+import type { Tool } from './types';
 
 export interface GateFailure {
   code: 'INVALID_TOOL_CALL_FORMAT' | 'TOOL_NOT_AVAILABLE' | 'INVALID_PARAMETERS';
@@ -48,10 +48,6 @@ export function createGates(tools: readonly Tool[]): Gates {
   };
   byTools.set(tools, gates);
   return gates;
-}
-
-export function gatesOf(environment: Pick<Environment, 'tools'>): Gates {
-  return createGates(environment.tools);
 }
 
 function notAvailable(name: string): GateFailure {

@@ -4,7 +4,7 @@
  */
 import type { Call } from '../conversation/types';
 import type { Signal } from '../policy';
-import { EmptyStreamError, type Ports } from './drivers';
+import { EmptyStreamError, type Ports, requestFor } from './drivers';
 import { accept, askCall, need } from './machine';
 import type { CallStep, State } from './types';
 
@@ -24,7 +24,6 @@ export async function rehearseCall(
   ports: Ports,
   signal?: Signal,
 ): Promise<CallStep> {
-  const { temperature, topP, topK, minP, alternatives, priority } = from.setup.options;
   let state = askCall(from, call);
   const step = () => state.turns[from.turns.length]!.calls[0]!;
   while (!step().observation) {
@@ -34,8 +33,7 @@ export async function rehearseCall(
     } else if (wanted.kind === 'observation') {
       state = accept(state, { kind: 'observation' });
     } else if (wanted.kind === 'tokens') {
-      const { prompt, seed, maxTokens } = wanted;
-      const request = { prompt, seed, maxTokens, temperature, topP, topK, minP, alternatives, priority };
+      const request = requestFor(wanted, from.setup.options);
       const before = state;
       for await (const sampled of ports.policy.sample(request, signal)) {
         state = accept(state, { kind: 'token', token: { ...sampled, origin: 'sampled' } });

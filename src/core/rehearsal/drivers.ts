@@ -5,10 +5,10 @@
 import type { Renderer } from '../conversation/render';
 import type { Outcome } from '../environment/types';
 import type { Json } from '../json';
-import type { Policy, Signal } from '../policy';
+import type { Policy, SampleRequest, Signal } from '../policy';
 import { need } from './machine';
 import type { Session, SessionNode } from './session';
-import type { Need, Reply, State } from './types';
+import type { Need, RehearsalOptions, Reply, State } from './types';
 
 export interface Execution {
   outcome: Outcome;
@@ -93,18 +93,25 @@ async function replyTo(
   }
 }
 
+type TokensNeed = Extract<Need, { kind: 'tokens' }>;
+
+/** What a policy is asked for the rest of an output. */
+export function requestFor(wanted: TokensNeed, options: RehearsalOptions): SampleRequest {
+  const { prompt, seed, maxTokens } = wanted;
+  const { temperature, topP, topK, minP, alternatives, priority } = options;
+  return { prompt, seed, maxTokens, temperature, topP, topK, minP, alternatives, priority };
+}
+
 /** Samples until the output ends or `until` holds. One token asks for one token, more ask for a stream. */
 async function sampleOutput(
   session: Session,
   { policy }: Ports,
-  wanted: Extract<Need, { kind: 'tokens' }>,
+  wanted: TokensNeed,
   until: Until,
   signal?: Signal,
 ): Promise<boolean> {
-  const { temperature, topP, topK, minP, alternatives, priority } = session.setup.options;
-  const { prompt, seed } = wanted;
   const maxTokens = until === oneToken ? 1 : wanted.maxTokens;
-  const request = { prompt, maxTokens, seed, temperature, topP, topK, minP, alternatives, priority };
+  const request = { ...requestFor(wanted, session.setup.options), maxTokens };
   let given = 0;
   for await (const sampled of policy.sample(request, signal)) {
     given++;

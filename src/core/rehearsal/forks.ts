@@ -97,7 +97,7 @@ function branchTo(session: Session, leaf: SessionNode, shown: ReadonlySet<number
   const isShown = leaf.id === session.tip.id;
   return {
     tip: leaf.id,
-    forkedAt: own && own.id,
+    forkedAt: own?.id ?? null,
     from: left && firstEnd(session, left).id,
     turn: own ? Math.max(1, own.state.turns.length) : 1,
     role: parent && roleAfter(parent),

@@ -1,5 +1,4 @@
 /** Reading outputs: their text, and their ids without reasoning. */
-
 import { tokensOf } from './lists';
 import type { Output, Token } from './types';
 import { decodeUtf8 } from './utf8';
@@ -36,11 +35,4 @@ export function idsWithoutReasoning(output: Output): number[] {
     }
   }
   return tokens.slice(from).map((token) => token.id);
-}
-
-/** Mean of the log-probabilities that are known, and over how many tokens. */
-export function meanLogprob(tokens: readonly Token[]): { mean: number | null; covered: number } {
-  const known = tokens.filter((token) => token.logprob !== null);
-  const sum = known.reduce((total, token) => total + token.logprob!, 0);
-  return { mean: known.length ? sum / known.length : null, covered: known.length };
 }

@@ -1,6 +1,6 @@
 /** What follows an output: the observation of each call in turn, the next ACT, the user's next message. */
 import { findRecorded } from '../environment/recorded';
-import type { Json } from '../json';
+import { isObject, type Json } from '../json';
 import { addSegment, segmentsOf } from './lists';
 import { idsWithoutReasoning } from './outputs';
 import { rehearseSegment, toolSegment, userSegment } from './segments';
@@ -51,13 +51,9 @@ function callsBefore(state: State, index: number) {
 
 export function observe(state: State, index: number, observation: Observation): State {
   const next = withCall(state, index, { observation });
-  const refused = isErrorToolCall(observation.value);
+  const refused = isObject(observation.value) && Object.hasOwn(observation.value, 'error_tool_call');
   if (refused && state.setup.environment.onGateFailed === 'stop') return done(next, 'gate_failed');
   return nextCall(next, index + 1);
-}
-
-function isErrorToolCall(value: Json): boolean {
-  return typeof value === 'object' && value !== null && 'error_tool_call' in value;
 }
 
 function endTurn(state: State, turn: Turn): State {

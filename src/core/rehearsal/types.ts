@@ -1,5 +1,6 @@
 /** What a rehearsal is made of. All of it is immutable and plain data; states share structure. */
 import type { ActParse, Call, Message } from '../conversation/types';
+import type { GateFailure } from '../environment/gates';
 import type { Environment, Outcome, Task, Tool } from '../environment/types';
 import type { Json } from '../json';
 import type { PolicyInfo, SampledToken, Sampling } from '../policy';
@@ -43,7 +44,6 @@ export interface Output {
   end: 'stop' | 'length' | null;
 }
 
-export type GateCode = 'INVALID_TOOL_CALL_FORMAT' | 'TOOL_NOT_AVAILABLE' | 'INVALID_PARAMETERS';
 export type Source = 'gate' | 'recorded' | 'rehearsed' | 'real' | 'edited';
 
 export interface Observation {
@@ -62,7 +62,7 @@ export interface CallStep {
   call?: Call;
   tool?: Tool;
   /** The gate that failed, or null where all three hold. */
-  gate: { code: GateCode; message: string; details?: Json } | null;
+  gate: GateFailure | null;
   rehearsal: Output | null;
   observation: Observation | null;
 }

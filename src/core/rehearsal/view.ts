@@ -1,5 +1,5 @@
 /** Makes the view of a session from its nodes. One pass over the branch shown. */
-import { formatJson } from '../json';
+import { formatJson, isObject } from '../json';
 import { rewardOf } from '../reward/rollout';
 import { branches } from './forks';
 import { currentTurnIndex } from './machine';
@@ -145,11 +145,9 @@ function observationView(observation: NonNullable<CallStep['observation']>, node
 
 /** One line that says what an observation was. */
 export function summaryOf({ outcome, value }: NonNullable<CallStep['observation']>): string {
-  if (outcome === 'error' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (outcome === 'error' && isObject(value)) {
     const refused = value.error_tool_call;
-    if (typeof refused === 'object' && refused !== null && !Array.isArray(refused)) {
-      return `${String(refused.code)}: ${String(refused.message)}`;
-    }
+    if (isObject(refused)) return `${String(refused.code)}: ${String(refused.message)}`;
     if (typeof value.error === 'string') return `error: ${value.error}`;
   }
   const text = formatJson(value);
