@@ -74,14 +74,14 @@ def build(options: argparse.Namespace, token: str | None = None):
     """The application with its first model loaded and its scheduler running."""
     from rehearsal_engine.api.app import create_app
     from rehearsal_engine.api.generate import Engine
+    from rehearsal_engine.model import SMALL
     from rehearsal_engine.radix import PrefixCache
     from rehearsal_engine.scheduler import Scheduler
 
     registry = open_models(options)
     next(iter(registry.served.values())).load()
     largest = max(served.parameters for served in registry.served.values())
-    # Below this size several threads wait for one another longer than they compute.
-    threads = 1 if options.deterministic else options.threads or (1 if largest < 30e6 else None)
+    threads = 1 if options.deterministic else options.threads or (1 if largest < SMALL else None)
     scheduler = Scheduler(PrefixCache(options.cache_mib << 20), options.max_batch, options.deterministic, threads)
     scheduler.start()
     return create_app(Engine(registry, scheduler), token), scheduler

@@ -12,9 +12,11 @@ import torch
 import torch.nn.functional as F
 
 from rehearsal_engine.attention import OneTokenEach, attend
+from rehearsal_engine.decode import Decoder
 from rehearsal_engine.kv import Line, Pool, Shape
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
+SMALL = 30_000_000  # parameters; below, several threads wait for one another longer than they compute
 STATIC_ROPE = {"default", "linear", "llama3", "yarn"}  # the others depend on the length reached
 
 
@@ -42,9 +44,14 @@ def supports(config) -> bool:
     )
 
 
+def stored(weight: torch.Tensor) -> torch.Tensor:
+    """A weight [outputs, inputs] that lies by inputs on a CPU, where few rows are multiplied with it sooner."""
+    return weight.t().contiguous().t() if weight.device.type == "cpu" else weight
+
+
 def fused(*linears) -> tuple[torch.Tensor, torch.Tensor | None]:
     """One weight and bias for linear layers that read the same input."""
-    weight = torch.cat([linear.weight.data for linear in linears])
+    weight = stored(torch.cat([linear.weight.data for linear in linears]))
     if all(linear.bias is None for linear in linears):
         return weight, None
     zero = [weight.new_zeros(linear.weight.shape[0]) for linear in linears]
@@ -79,19 +86,26 @@ class Model:
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.eps = config.rms_norm_eps
         self.embed = module.model.embed_tokens.weight.data
-        self.head = module.lm_head.weight.data
+        self.head = stored(module.lm_head.weight.data)
         self.norm = module.model.norm.weight.data
         self.layers = [Layer(layer, self.heads, self.kv_heads) for layer in module.model.layers]
         self.vocab_size = self.head.shape[0]
         self.shape = Shape(len(self.layers), self.kv_heads, self.width, dtype, device)
         self.pool = Pool(self.shape)
         self._rope(module.model.rotary_emb)
+        small = sum(weight.numel() for weight in module.parameters()) < SMALL
+        self.decoder = Decoder(self) if small and self.shape.on_cpu else None
 
     def _rope(self, rotary) -> None:
         self.inv_freq = rotary.inv_freq.float().to(self.device)
         self.rope_scale = rotary.attention_scaling
         self.cos = self.sin = torch.empty(0)
         self._extend_rope(1024)
+
+    def _reach(self, length: int) -> None:
+        """Cosines and sines of so many positions."""
+        if length > self.cos.shape[0]:
+            self._extend_rope(2 * length)
 
     def _extend_rope(self, length: int) -> None:
         angles = torch.arange(length, device=self.device).float()[:, None] * self.inv_freq[None]
@@ -112,6 +126,9 @@ class Model:
     @torch.inference_mode()
     def forward(self, segments: list[Segment]) -> list[torch.Tensor | None]:
         """Computes the segments' tokens, writes keys and values; float32 logits of wanted rows."""
+        self._reach(max(s.start + len(s.ids) for s in segments))
+        if self.decoder is not None and all(len(s.ids) == 1 and s.rows is not None for s in segments):
+            return list(torch.from_numpy(self.decoder(segments)).split(1))
         ids = torch.tensor([i for s in segments for i in s.ids], device=self.device)
         cos, sin = self._angles(segments)
         several, singles = self._plan(segments)
@@ -135,11 +152,9 @@ class Model:
 
     def _angles(self, segments: list[Segment]) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines of all packed positions."""
-        last = max(s.start + len(s.ids) for s in segments)
-        if last > self.cos.shape[0]:
-            self._extend_rope(2 * last)
         if len(segments) == 1:
-            return self.cos[segments[0].start : last], self.sin[segments[0].start : last]
+            start, stop = segments[0].start, segments[0].start + len(segments[0].ids)
+            return self.cos[start:stop], self.sin[start:stop]
         at = torch.tensor([p for s in segments for p in range(s.start, s.start + len(s.ids))], device=self.device)
         return self.cos[at], self.sin[at]
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+
+CELLS = 1 << 17  # logits at a time, in float64
 
 
 @dataclass
@@ -41,18 +44,70 @@ def uniform(seed: int, choice: int, position: int) -> float:
     return (int.from_bytes(digest, "little") >> 11) * 2.0**-53
 
 
-def draw(logits: np.ndarray, settings: Settings, position: int) -> int:
-    """The token at `position`: inverse of the cumulative distribution, summed in the order of ids."""
-    if settings.temperature == 0:
-        return int(logits.argmax())  # the lowest id where several are equal
-    weights = logits.astype(np.float64)
-    weights -= weights.max()
-    weights /= settings.temperature
-    np.exp(weights, out=weights)
-    narrowed(weights, settings)
-    total = np.cumsum(weights)
-    at = uniform(settings.seed, settings.choice, position) * total[-1]
-    return int(np.searchsorted(total, at, side="right"))
+def parts(count: int, vocabulary: int) -> list[slice]:
+    """Ranges of so many rows of logits, each small enough that its arrays stay in the CPU's cache."""
+    size = max(1, CELLS // vocabulary)
+    return [slice(at, min(at + size, count)) for at in range(0, count, size)]
+
+
+class Rows:
+    """Logits of several positions, [N, vocabulary], and what is made of them, for all at once.
+
+    Every number of a row depends on that row alone, to the bit.
+    """
+
+    def __init__(self, logits: np.ndarray):
+        self.logits = logits
+
+    @cached_property
+    def shifted(self) -> np.ndarray:
+        """The logits in float64, the largest of each row moved to 0."""
+        x = self.logits.astype(np.float64)
+        x -= x.max(-1, keepdims=True)
+        return x
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Probabilities but for the factor that makes them 1 in all."""
+        return np.exp(self.shifted)
+
+    def draw(self, settings: list[Settings], positions: list[int]) -> list[int]:
+        """A token a row: inverse of the cumulative distribution, summed in the order of ids."""
+        sampled = [row for row, how in enumerate(settings) if how.temperature > 0]
+        if not sampled:
+            return self.logits.argmax(-1).tolist()  # the lowest id where several are equal
+        hows = [settings[row] for row in sampled]
+        if all(how.temperature == 1 for how in hows):
+            weights = self.weights[sampled]
+        else:
+            weights = np.exp(self.shifted[sampled] / np.array([[how.temperature] for how in hows]))
+        for row, how in zip(weights, hows):
+            narrowed(row, how)
+        total = np.cumsum(weights, axis=-1)
+        uniforms = [uniform(how.seed, how.choice, positions[row]) for row, how in zip(sampled, hows)]
+        at = np.minimum(np.array(uniforms) * total[:, -1], np.nextafter(total[:, -1], 0))
+        drawn = (total <= at[:, None]).sum(-1)
+        if len(sampled) == len(settings):
+            return drawn.tolist()
+        tokens = self.logits.argmax(-1)
+        tokens[sampled] = drawn
+        return tokens.tolist()
+
+    def reports(self, tokens: list[int], tops: list[int]) -> list[Report]:
+        """Log-probability, entropy (nats), rank (from 1) and the likeliest alternatives of each row's token."""
+        rows = np.arange(len(tokens))
+        total = self.weights.sum(-1, keepdims=True)
+        x = self.shifted - np.log(total)
+        p = self.weights / total
+        with np.errstate(invalid="ignore"):  # 0 × -∞ where a logit is -∞
+            entropies = -np.where(p > 0, p * x, 0).sum(-1)
+        own = x[rows, tokens]
+        ranks = (x > own[:, None]).sum(-1) + 1
+        best = likeliest(x, max(tops))
+        return [
+            Report(*told, top[:count])
+            for *told, top, count in zip(tokens, own.tolist(), entropies.tolist(), ranks.tolist(), best, tops)
+        ]
 
 
 def narrowed(weights: np.ndarray, settings: Settings) -> None:
@@ -69,26 +124,15 @@ def narrowed(weights: np.ndarray, settings: Settings) -> None:
         weights[weights < settings.min_p * weights.max()] = 0
 
 
-def report(logits: np.ndarray, token: int, top: int) -> Report:
-    """Log-probability, entropy (nats), rank (from 1) and the `top` likeliest alternatives."""
-    x = logits.astype(np.float64)
-    x -= x.max()
-    p = np.exp(x)
-    total = p.sum()
-    x -= np.log(total)
-    p /= total
-    with np.errstate(invalid="ignore"):
-        entropy = -float(np.sum(np.where(p > 0, p * x, 0)))
-    rank = int((x > x[token]).sum()) + 1
-    return Report(token, float(x[token]), entropy, rank, likeliest(x, top))
-
-
-def likeliest(x: np.ndarray, count: int) -> list[tuple[int, float]]:
-    """The `count` largest with their ids, largest first, of equal ones the lower id first."""
-    count = min(count, x.shape[0])
+def likeliest(x: np.ndarray, count: int) -> list[list[tuple[int, float]]]:
+    """The `count` largest of each row with their ids, largest first, of equal ones the lower id first."""
+    count = min(count, x.shape[1])
     if not count:
-        return []
-    floor = x[np.argpartition(-x, count - 1)[:count]].min()
-    ids = np.flatnonzero(x >= floor)
-    ids = ids[np.argsort(-x[ids], kind="stable")][:count]
-    return [(int(i), float(x[i])) for i in ids]
+        return [[] for _ in x]
+    floors = np.partition(x, -count, axis=-1)[:, -count]
+    out = []
+    for row, floor in zip(x, floors):
+        ids = np.flatnonzero(row >= floor)
+        ids = ids[np.argsort(-row[ids], kind="stable")][:count]
+        out.append(list(zip(ids.tolist(), row[ids].tolist())))
+    return out

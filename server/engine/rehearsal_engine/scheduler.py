@@ -13,12 +13,13 @@ import threading
 import time
 import traceback
 
+import numpy as np
 import torch
 
 from rehearsal_engine.metrics import Metrics
 from rehearsal_engine.model import Segment
 from rehearsal_engine.radix import PrefixCache, common
-from rehearsal_engine.sampling import Report, draw, report
+from rehearsal_engine.sampling import Report, Rows, parts
 from rehearsal_engine.sequence import Sequence, Step
 
 BLOCK = 16  # tokens of a forward pass in deterministic mode; divides kv.GRAIN
@@ -174,7 +175,7 @@ class Scheduler(threading.Thread):
         if self.deterministic:
             sequence, count = batch[0]
             for logits, start, number in self._blocks(served, sequence, count):
-                self._after(sequence, number, logits, start)
+                self._draw([(sequence, self._after(sequence, number, logits, start))])
                 if sequence.finished:
                     return
             return
@@ -184,8 +185,10 @@ class Scheduler(threading.Thread):
             segments.append(Segment(sequence.line, sequence.computed, ids, self._rows(sequence, count)))
         self.metrics.forward_passes += 1
         logits = served.model.forward(segments)
-        for (sequence, count), values in zip(batch, logits):
-            self._after(sequence, count, values, sequence.computed)
+        self._draw([
+            (sequence, self._after(sequence, count, values, sequence.computed))
+            for (sequence, count), values in zip(batch, logits)
+        ])  # fmt: skip
 
     def _rows(self, sequence: Sequence, count: int) -> slice | None:
         """The rows of a segment whose logits are needed."""
@@ -215,8 +218,8 @@ class Scheduler(threading.Thread):
             [logits] = served.model.forward([Segment(sequence.line, first, padded, rows)])
             yield logits, sequence.computed, number
 
-    def _after(self, sequence: Sequence, count: int, logits: torch.Tensor | None, start: int) -> None:
-        """Books `count` computed tokens, reports scored ones, and draws where the end is reached."""
+    def _after(self, sequence: Sequence, count: int, logits: torch.Tensor | None, start: int) -> np.ndarray | None:
+        """Books `count` computed tokens and reports scored ones; the logits to draw from where the end is reached."""
         line, stop = sequence.line, start + count
         line.tokens[start:stop] = sequence.tokens[start:stop] if count > 1 else sequence.tokens[start]
         line.length = max(line.length, stop)
@@ -228,23 +231,38 @@ class Scheduler(threading.Thread):
         sequence.computed = stop
         values = logits.numpy() if logits is not None else None
         if scoring:
-            for row, token in zip(values, sequence.prompt[start + 1 : stop + 1]):
-                sequence.prompt_reports.append(report(row, token, sequence.prompt_logprobs))
+            self._score(sequence, values, sequence.prompt[start + 1 : stop + 1])
         if sequence.remaining:
-            return
+            return None
         if len(sequence.tokens) == len(sequence.prompt) and sequence.model.model.prefix_cache and sequence.max_tokens > 1:
             self.cache.file(sequence.model.key, line)  # others may share the prompt from now on
         if sequence.max_tokens == 0:
             self._finish(sequence, sequence.end())
-            return
-        self._draw(sequence, values[-1])
+            return None
+        return values[-1]
 
-    def _draw(self, sequence: Sequence, row) -> None:
-        position = len(sequence.tokens)
-        token = draw(row, sequence.settings, position)
-        told = Report(token) if sequence.logprobs is None else report(row, token, sequence.logprobs)
+    def _score(self, sequence: Sequence, values: np.ndarray, tokens: list[int]) -> None:
+        for part in parts(len(tokens), values.shape[1]):
+            tops = [sequence.prompt_logprobs] * len(tokens[part])
+            sequence.prompt_reports += Rows(values[part]).reports(tokens[part], tops)
+
+    def _draw(self, reached: list[tuple[Sequence, np.ndarray | None]]) -> None:
+        """The next token of each sequence that comes with logits."""
+        due = [(sequence, row) for sequence, row in reached if row is not None]
+        for part in parts(len(due), due[0][1].shape[0]) if due else ():
+            sequences = [sequence for sequence, _ in due[part]]
+            rows = Rows(np.stack([row for _, row in due[part]]))
+            tokens = rows.draw([s.settings for s in sequences], [len(s.tokens) for s in sequences])
+            if all(s.logprobs is None for s in sequences):
+                told = map(Report, tokens)
+            else:
+                told = rows.reports(tokens, [s.logprobs or 0 for s in sequences])
+            for sequence, report in zip(sequences, told):
+                self._accept(sequence, report)
+
+    def _accept(self, sequence: Sequence, report: Report) -> None:
         self.metrics.generated_tokens += 1
-        step = sequence.accept(told)
+        step = sequence.accept(report)
         if sequence.finished:
             self._finish(sequence, step)
         elif sequence.stream:
