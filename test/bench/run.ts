@@ -12,8 +12,9 @@ import { decodeRows } from './rows/decode';
 import { diffRows } from './rows/diff';
 import { rolloutRows } from './rows/rollouts';
 import { stepRows } from './rows/step';
+import { toolRows } from './rows/tools';
 
-const ROWS = [...decodeRows, ...diffRows, ...stepRows, ...rolloutRows];
+const ROWS = [...decodeRows, ...diffRows, ...stepRows, ...rolloutRows, ...toolRows];
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,142 @@
+/** The real tools: calls a second, comparisons at once, and an answer of 10 MB. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Environment } from '../../../src/core/environment/types';
+import { previewJson } from '../../../src/core/preview';
+import { usableEnvironment } from '../../../src/node/environments';
+import { compareTargets } from '../../../src/node/fidelity/compare';
+import { createExecutor, type Executor } from '../../../src/node/tools';
+import { valueOfText } from '../../../src/node/tools/calls';
+import { writeWhole } from '../../../src/node/tools/whole';
+import type { Bench, Row } from '../row';
+import { type BenchServer, serverFor } from '../server';
+
+const REPETITIONS = 3;
+const SESSIONS = 8;
+const CALLS = 1000;
+const AT_ONCE = 16;
+const SHOWN = 20_000;
+
+async function shop({ root }: Bench): Promise<{ environment: Environment; executor: Executor }> {
+  const folder = path.join(root, 'examples/shop');
+  const environment = await usableEnvironment(path.join(folder, 'shop.rehearsal.json'));
+  return { environment, executor: createExecutor({ environment, folder }) };
+}
+
+export const toolRows: Row[] = [
+  {
+    id: 'module-calls',
+    what: `calls a second of a tool module, ${SESSIONS} sessions at once (the shop's)`,
+    unit: '/s',
+    goal: 2000,
+    better: 'higher',
+    peer: 'none: a floor of ours',
+    async measure(bench) {
+      const { executor } = await shop(bench);
+      try {
+        const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => executor.open()));
+        const call = { tool: 'get_order', arguments: { order_id: '#W4284542' } };
+        const run = async (calls: number) => {
+          const started = performance.now();
+          await Promise.all(
+            sessions.map(async (session) => {
+              for (let i = 0; i < calls; i++) {
+                const { outcome } = await session.execute(call);
+                if (outcome !== 'result') throw new Error('the shop did not answer');
+              }
+            }),
+          );
+          return (SESSIONS * calls * 1000) / (performance.now() - started);
+        };
+        await run(100);
+        const values: number[] = [];
+        for (let i = 0; i < REPETITIONS; i++) values.push(await run(CALLS));
+        return values;
+      } finally {
+        await executor.close();
+      }
+    },
+  },
+  {
+    id: 'compare-100',
+    what: `calls compared a second, ${AT_ONCE} at once ÷ one at a time (nano, the shop's records)`,
+    unit: '×',
+    goal: 4,
+    better: 'higher',
+    peer: 'the same comparison one call at a time',
+    async measure(bench) {
+      const server = await serverFor(bench, 'nano', path.join(bench.root, 'server/nano/models/nano'));
+      await compared(bench, server, AT_ONCE, AT_ONCE, 99);
+      const values: number[] = [];
+      for (let i = 0; i < REPETITIONS; i++) {
+        const one = await compared(bench, server, 16, 1, 2 * i);
+        const many = await compared(bench, server, 100, AT_ONCE, 2 * i + 1);
+        bench.log(`compare-100: ${many.toFixed(1)} ÷ ${one.toFixed(1)} calls/s`);
+        values.push(many / one);
+      }
+      return values;
+    },
+  },
+  {
+    id: 'answer-10mb',
+    what: 'an answer of 10 MB, from its text to the beginning that is shown; it is opened whole',
+    unit: 'ms',
+    goal: 300,
+    better: 'lower',
+    peer: 'none: a bound of ours',
+    async measure(bench) {
+      const item = { id: 12345, text: 'x'.repeat(80), tags: ['a', 'b'] };
+      const value = { items: Array.from({ length: 80_000 }, () => item) };
+      const raw = JSON.stringify(value);
+      const folder = path.join(bench.scratch, 'answers');
+      const values: number[] = [];
+      for (let i = 0; i < REPETITIONS; i++) {
+        const started = performance.now();
+        const parsed = valueOfText(raw);
+        const { text, cut } = previewJson(parsed, SHOWN);
+        values.push(performance.now() - started);
+        fs.rmSync(folder, { recursive: true, force: true });
+        const file = await writeWhole(folder, { value: parsed, raw });
+        if (!cut || text.length !== SHOWN || fs.statSync(file).size !== raw.length)
+          throw new Error('not shown');
+      }
+      return values;
+    },
+  },
+];
+
+/** Calls a second over `count` records of the shop, `concurrency` at a time. */
+async function compared(
+  bench: Bench,
+  { policy }: BenchServer,
+  count: number,
+  concurrency: number,
+  seed: number,
+): Promise<number> {
+  const { environment, executor } = await shop(bench);
+  // Held out, so that every prompt has the same beginning on both sides.
+  const examples = environment.examples.map((example) => ({ ...example, part: 'held-out' as const }));
+  const targets = Array.from({ length: count }, (_, i) => ({
+    kind: 'call' as const,
+    example: examples[i % examples.length]!,
+  }));
+  let done = 0;
+  try {
+    const started = performance.now();
+    await compareTargets(targets, {
+      environment: { ...environment, examples },
+      policy,
+      executor,
+      sampling: { temperature: 1, topP: 1, topK: -1, minP: 0, seed, alternatives: 0 },
+      concurrency,
+      onPair: () => done++,
+      onUncompared: ({ reason }) => {
+        throw new Error(reason);
+      },
+    });
+    if (done !== count) throw new Error(`${done} of ${count} calls were compared`);
+    return (count * 1000) / (performance.now() - started);
+  } finally {
+    await executor.close();
+  }
+}
