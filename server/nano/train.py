@@ -43,6 +43,7 @@ RECIPES = {
     "quick": Recipe(phases=(("copy", 600), ("mixed", 1100)), tokens=2048),
     # What follows starts from a trained model.
     "polish": Recipe(phases=(("polish", 950),), tokens=3072, muon=0.01, adam=1.5e-3),
+    "consequences": Recipe(phases=(("consequences", 620),), tokens=3072, muon=0.01, adam=1.5e-3),
     "novice": Recipe(phases=(("novice", 160),), tokens=3072, muon=0.004, adam=6e-4),
 }
 

@@ -8,11 +8,11 @@ import type { Json, JsonObject } from '../../../src/core/json';
 import type { SessionEvent } from './documents';
 import { ARGUMENTS, enumField, type Field, idField, RESULTS } from './fields';
 import type { Random } from './random';
-import { capital, inventedWord, type Part } from './words';
+import { capital, inventedWord, listOf, type Part } from './words';
 
 const split = (text: string) => text.trim().split(/\s+/);
 
-const NOUNS: Record<Part, string[]> = {
+const NOUNS: Record<'train' | 'heldOut', string[]> = {
   train:
     split(`account activity agent alarm album alert animal answer apartment app appointment area article artist
     asset auction balance bank battery bed bill bike blog board boat book booking branch budget bus button cabin
@@ -149,7 +149,7 @@ const PARAMETER_ORDERS = [
   }),
 ];
 
-function listOf(words: string[]): string {
+function enumerated(words: string[]): string {
   return words.length < 2
     ? words.join('')
     : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
@@ -158,7 +158,8 @@ function listOf(words: string[]): string {
 export function anyTool(random: Random, part: Part, taken: Set<string>): AnyTool {
   for (;;) {
     const verb = random.pick(VERBS);
-    const noun = part === 'train' && random.chance(0.35) ? inventedWord(random) : random.pick(NOUNS[part]);
+    const noun =
+      part !== 'heldOut' && random.chance(0.35) ? inventedWord(random) : random.pick(NOUNS[listOf(part)]);
     const [first, second] = [random.pick(verb.names), noun];
     const name = random.weighted({
       [`${first}_${second}`]: 8,
@@ -181,7 +182,7 @@ export function anyTool(random: Random, part: Part, taken: Set<string>): AnyTool
     const properties: JsonObject = {};
     for (const field of needed) properties[field.name] = field.schema;
     if (optional && !properties[optional.name]) properties[optional.name] = optional.schema;
-    const promise = !verb.status && random.chance(0.6) ? `: its ${listOf(gives)}` : '';
+    const promise = !verb.status && random.chance(0.6) ? `: its ${enumerated(gives)}` : '';
     const article = random.pick(['a', 'the', 'one']);
     const description = `${random.pick(verb.does)} ${article} ${noun}${promise}.`;
     const parameters = random.pick(PARAMETER_ORDERS)(

@@ -32,7 +32,13 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** Where the rehearsed answer hangs on what was rehearsed before: changes after a look-up. */
+const SHOP_CHANGES = [...SHOP_KINDS, 'cancel', 'cancel', 'address', 'address'] as const;
+const FLIGHT_CHANGES = [...FLIGHT_KINDS, 'change', 'change', 'cancel'] as const;
+
 export interface CorpusOptions {
+  /** What REHEARSE documents are made of, where not of the same words as the others. */
+  rehearse?: Part;
   /** Share of order ids sent without their # that ACT learns to send so: then it is a choice, if a rare one. */
   slips?: number;
 }
@@ -70,7 +76,7 @@ function worldDocument(
     : session.events;
   if (!rehearses) return actDocument(kind, environment, slips ? withSlips(events, slips, random) : events);
   environment.examples = examples;
-  return rehearseDocument(kind, environment, events, random.chance(0.4));
+  return rehearseDocument(kind, environment, events, random.chance(part === 'plain' ? 0.6 : 0.4));
 }
 
 function withSlips(events: readonly SessionEvent[], share: number, random: Random): SessionEvent[] {
@@ -93,8 +99,17 @@ export function worldSession(
   const session = new Session(world.module, state, readOnly);
   for (let left = Number(random.weighted({ 1: 3, 2: 3, 3: 3, 4: 2 })); left > 0; left--) {
     if (options.free && random.chance(0.35)) freeCalls(session, state, world, random, part);
-    else if (shop) shopTask(session, state, random.pick(SHOP_KINDS), random, part, options.novice);
-    else flightTask(session, state, random.pick(FLIGHT_KINDS), random);
+    else if (shop)
+      shopTask(
+        session,
+        state,
+        random.pick(part === 'plain' ? SHOP_CHANGES : SHOP_KINDS),
+        random,
+        part,
+        options.novice,
+      );
+    else
+      flightTask(session, state, random.pick(part === 'plain' ? FLIGHT_CHANGES : FLIGHT_KINDS), random, part);
   }
   return { session, examples: options.records ? records(world, state, random, part, session.events) : [] };
 }
@@ -131,7 +146,8 @@ function records(
     calls.push(world === shopWorld ? shopCall(state, random, part) : flightCall(state, random));
   }
   for (const event of events)
-    if (event.kind === 'call' && !event.afterWrite && random.chance(0.35)) calls.push(event);
+    if (event.kind === 'call' && !event.afterWrite && random.chance(part === 'plain' ? 0.6 : 0.35))
+      calls.push(event);
   const seen = new Set<string>();
   return random.shuffle(calls).flatMap((call) => {
     const key = JSON.stringify([call.tool, call.arguments]);
@@ -190,5 +206,9 @@ export function* corpus(
 ): Generator<Document> {
   const random = new Random(seed);
   const all = shares as Record<Kind, number>;
-  for (let i = 0; i < count; i++) yield makeDocument(random.weighted(all), random, part, options);
+  for (let i = 0; i < count; i++) {
+    const kind = random.weighted(all);
+    const words = kind.startsWith('rehearse') ? (options.rehearse ?? part) : part;
+    yield makeDocument(kind, random, words, options);
+  }
 }

@@ -92,8 +92,14 @@ const ASKED: Record<FlightKind, Record<string, number>> = {
 
 const words = (text: unknown) => String(text).replace('_', ' ');
 
-export function flightTask(session: Session, state: JsonObject, kind: FlightKind, random: Random): void {
-  const known = random.chance(0.94);
+export function flightTask(
+  session: Session,
+  state: JsonObject,
+  kind: FlightKind,
+  random: Random,
+  part: Part,
+): void {
+  const known = random.chance(part === 'plain' ? 0.985 : 0.94);
   const id = known
     ? (random.pick(rows(state, 'reservations')).reservation_id as string)
     : random.letters(CODE, 6);
@@ -124,7 +130,7 @@ export function flightTask(session: Session, state: JsonObject, kind: FlightKind
     );
     return;
   }
-  session.answer(reservationExpert(session, ask, id, flight, random));
+  session.answer(reservationExpert(session, ask, id, flight, random, part === 'plain' ? 0.5 : 0.15));
 }
 
 function reservationExpert(
@@ -133,6 +139,7 @@ function reservationExpert(
   id: string,
   flight: string,
   random: Random,
+  tries: number,
 ): string {
   const found = session.call('get_reservation', { reservation_id: id });
   if (found.error) return `Reservation ${id} was not found.`;
@@ -151,7 +158,7 @@ function reservationExpert(
       ? `Reservation ${id} is already cancelled.`
       : `Reservation ${id} is basic economy and cannot be changed.`;
   // Sometimes the expert's apprentice tries all the same; the tool refuses.
-  if (refused && !random.chance(0.15)) return reason;
+  if (refused && !random.chance(tries)) return reason;
   if (ask === 'cancel') {
     session.call('cancel_reservation', { reservation_id: id }, refused !== '');
     return refused ? reason : `Reservation ${id} is cancelled.`;

@@ -140,7 +140,7 @@ export function shopTask(
   novice = false,
 ): void {
   const order = random.pick(rows(state, 'orders'));
-  const known = random.chance(0.94);
+  const known = random.chance(part === 'plain' ? 0.985 : 0.94);
   const orderId = known ? (order.order_id as string) : `#W${random.digits(7)}`;
   const customer = rows(state, 'customers').find((one) =>
     (one.orders as Json[]).includes(order.order_id as string),
@@ -156,7 +156,15 @@ export function shopTask(
     .replace('{product}', productId)
     .replace('{email}', mail);
   session.user(text);
-  session.answer(shopExpert(session, ask, { orderId, to, productId, mail }, random, novice));
+  session.answer(
+    shopExpert(
+      session,
+      ask,
+      { orderId, to, productId, mail, tries: part === 'plain' ? 0.5 : 0.12 },
+      random,
+      novice,
+    ),
+  );
 }
 
 interface Wanted {
@@ -164,6 +172,8 @@ interface Wanted {
   to: string;
   productId: string;
   mail: string;
+  /** How often a change that the tool will refuse is tried all the same. */
+  tries: number;
 }
 
 function shopExpert(session: Session, ask: string, wanted: Wanted, random: Random, novice: boolean): string {
@@ -184,7 +194,7 @@ function shopExpert(session: Session, ask: string, wanted: Wanted, random: Rando
   if (order.error) return `Order ${orderId} was not found.`;
   if (ask === 'cancel' || ask === 'emailCancel') {
     // The mistake of trying all the same, and what the tool answers to it.
-    if (order.status !== 'pending' && !random.chance(0.12)) {
+    if (order.status !== 'pending' && !random.chance(wanted.tries)) {
       return `Order ${orderId} is ${order.status} and cannot be cancelled.`;
     }
     const done = session.call('cancel_order', { order_id: orderId }, order.status !== 'pending');
@@ -193,7 +203,7 @@ function shopExpert(session: Session, ask: string, wanted: Wanted, random: Rando
       : `Order ${orderId} is cancelled.`;
   }
   if (ask === 'address') {
-    if (order.status !== 'pending' && !random.chance(0.12)) {
+    if (order.status !== 'pending' && !random.chance(wanted.tries)) {
       return `Order ${orderId} is ${order.status} and cannot be redirected.`;
     }
     const done = session.call(

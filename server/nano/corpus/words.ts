@@ -4,11 +4,16 @@
  */
 import type { Random } from './random';
 
-export type Part = 'train' | 'heldOut';
+export type Part = 'train' | 'plain' | 'heldOut';
+
+/** `plain` has the words of `train`, with few invented ones: what a rehearsed answer should sound like. */
+type List = 'train' | 'heldOut';
+export const listOf = (part: Part): List => (part === 'heldOut' ? 'heldOut' : 'train');
+const INVENTED: Record<Part, number> = { train: 0.4, plain: 0.05, heldOut: 0 };
 
 const split = (text: string) => text.trim().split(/\s+/);
 
-const FIRST: Record<Part, string[]> = {
+const FIRST: Record<List, string[]> = {
   train:
     split(`Ada Adam Aisha Alan Alice Amara Amir Ana Andrea Anita Anton Ariel Astrid Ben Bianca Boris Bruno Carl
     Carmen Chen Chloe Cora Daniel Daria David Dina Elena Elias Ella Emil Emma Erik Esther Eva Farid Felix Fiona
@@ -21,7 +26,7 @@ const FIRST: Record<Part, string[]> = {
     Leila Noel Freya Tariq Camila Dmitri Nikhil Selma Joana Henrik Zara Malik Bea Tobias`),
 };
 
-const LAST: Record<Part, string[]> = {
+const LAST: Record<List, string[]> = {
   train:
     split(`Abe Adler Alvarez Baker Bauer Becker Berg Bianchi Bond Brandt Brown Castro Clark Cohen Costa Cruz Dahl
     Davis Diaz Dubois Duran Engel Evans Farah Ferrari Fischer Flores Fox Garcia Gomez Gray Green Haas Haddad Hall
@@ -34,7 +39,7 @@ const LAST: Record<Part, string[]> = {
     Watanabe Osei Fitzgerald Romero Laine Barros Chowdhury Sokolova Eriksen Mbeki Vance Thorne Galvez`),
 };
 
-const CITIES: Record<Part, string[]> = {
+const CITIES: Record<List, string[]> = {
   train:
     split(`Atlanta Berlin Boston Bristol Chicago Cleveland Columbus Dublin Fresno Geneva Hamburg Houston Kansas
     Leeds Lisbon London Lyon Madrid Memphis Miami Milan Munich Nashville Oakland Omaha Oslo Oxford Paris Phoenix
@@ -42,14 +47,14 @@ const CITIES: Record<Part, string[]> = {
   heldOut: split('Denver Austin Seattle Portland Dallas Helsinki Toronto Krakow Valencia Ghent'),
 };
 
-const STREETS: Record<Part, string[]> = {
+const STREETS: Record<List, string[]> = {
   train:
     split(`Bridge Cedar Chestnut Elm Forest Grove High King Linden Long Main Market Meadow Mill North Orchard Park
     Pine Queen River Rose School South Spring Summit Sunset Union Valley Victoria Walnut Water West Willow`),
   heldOut: split('Oak Maple Hill Station Lake Garden Church Harbor Juniper Birch'),
 };
 
-const THINGS: Record<Part, string[]> = {
+const THINGS: Record<List, string[]> = {
   train:
     split(`Backpack Basket Bench Bicycle Bookcase Bowl Camera Candle Carpet Clock Coat Cup Curtain Drill Fan Fork
     Guitar Hammer Hat Headphones Helmet Jar Kettle Keyboard Knife Ladder Mirror Monitor Mouse Mug Notebook Oven Pan
@@ -58,7 +63,7 @@ const THINGS: Record<Part, string[]> = {
   heldOut: split('Lamp Bag Blanket Chair Jacket Bottle Puzzle Skateboard Telescope Router Gloves Desk'),
 };
 
-const MATERIALS: Record<Part, string[]> = {
+const MATERIALS: Record<List, string[]> = {
   train:
     split(`Black Blue Bright Ceramic Classic Copper Cotton Electric Garden Glass Gold Green Grey Heavy Iron Kitchen
     Large Leather Light Linen Metal Mini Modern Outdoor Paper Plastic Red Round Silver Small Smart Soft Steel Stone
@@ -92,8 +97,9 @@ export function inventedWord(random: Random): string {
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** A proper noun of a list, or (in training) often an invented one. */
-function proper(random: Random, part: Part, lists: Record<Part, string[]>): string {
-  return part === 'train' && random.chance(0.4) ? capital(inventedWord(random)) : random.pick(lists[part]);
+function proper(random: Random, part: Part, lists: Record<List, string[]>): string {
+  const invented = part !== 'heldOut' && random.chance(INVENTED[part]);
+  return invented ? capital(inventedWord(random)) : random.pick(lists[listOf(part)]);
 }
 
 export const firstName = (random: Random, part: Part) => proper(random, part, FIRST);
@@ -103,7 +109,7 @@ export const fullName = (random: Random, part: Part) =>
 export const city = (random: Random, part: Part) => proper(random, part, CITIES);
 
 export function product(random: Random, part: Part): string {
-  return `${random.pick(MATERIALS[part])} ${proper(random, part, THINGS)}`;
+  return `${random.pick(MATERIALS[listOf(part)])} ${proper(random, part, THINGS)}`;
 }
 
 export function address(random: Random, part: Part): string {

@@ -48,7 +48,7 @@ function rollout(world: ExampleWorld, kind: string, random: Random): Rollout {
   for (;;) {
     const expert = new Session(world.module, state, readOnly);
     if (world === shopWorld) shopTask(expert, state, kind as 'cancel', random, 'heldOut');
-    else flightTask(expert, state, kind as 'change', random);
+    else flightTask(expert, state, kind as 'change', random, 'heldOut');
     if (expert.events.some((event) => event.kind === 'call' && event.mistake)) continue;
     const request = (expert.events[0] as { text: string }).text;
     return {
