@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--cache-mib", type=int, default=1024, help="bound on keys and values (default 1024)")
     p.add_argument("--max-batch", type=int, default=32, help="most sequences in a forward pass (default 32)")
     p.add_argument("--max-model-len", type=int, help="a context shorter than the model's own")
+    p.add_argument("--checkpoints", type=Path, metavar="FOLDER", help="switches learning on; where its checkpoints go")
     p.add_argument("--token-file", type=Path, help="bearer token that clients must send")
     p.add_argument("--exit-with-parent", action="store_true", help="exit when stdin closes")
     return p
@@ -84,7 +85,7 @@ def build(options: argparse.Namespace, token: str | None = None):
     threads = 1 if options.deterministic else options.threads or (1 if largest < SMALL else None)
     scheduler = Scheduler(PrefixCache(options.cache_mib << 20), options.max_batch, options.deterministic, threads)
     scheduler.start()
-    return create_app(Engine(registry, scheduler), token), scheduler
+    return create_app(Engine(registry, scheduler), token, options.checkpoints), scheduler
 
 
 def open_models(options: argparse.Namespace):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
@@ -18,8 +19,8 @@ from rehearsal_engine.api.tokenize import detokenize, tokenize
 from rehearsal_engine.models import Served
 
 
-def create_app(engine: Engine, token: str | None = None):
-    """The ASGI application; with a token, every route but /health wants it."""
+def create_app(engine: Engine, token: str | None = None, checkpoints: Path | None = None):
+    """The ASGI application; with a token, every route but /health wants it. Learning needs a folder for checkpoints."""
     app = FastAPI(title="Rehearsal engine", version=__version__, docs_url=None, redoc_url=None)
     started = int(time.time())
 
@@ -43,12 +44,32 @@ def create_app(engine: Engine, token: str | None = None):
     }.items():
         app.add_route(path, route(engine, handler), methods=["POST"])
 
+    add_learning(app, engine, checkpoints)
+
     @app.exception_handler(HTTPException)
     async def http_error(_: Request, error: HTTPException):
         message = {404: "There is no such route.", 405: "This route wants another method."}
         return ApiError(message.get(error.status_code, str(error.detail)), status=error.status_code).response()
 
     return BearerAuth(app, token) if token else app
+
+
+def add_learning(app: FastAPI, engine: Engine, checkpoints: Path | None) -> None:
+    """The Tinker routes, or in their place the reason why they are not there."""
+    reason = "Learning is off: start the engine with --checkpoints FOLDER."
+    if checkpoints is not None:
+        try:
+            from rehearsal_engine.api.tinker import add_tinker
+
+            add_tinker(app, engine, checkpoints)
+            return
+        except ImportError as error:
+            reason = f"Learning needs packages that are not installed ({error.name}): pip install 'rehearsal-engine[learning]'."
+
+    async def refused(_: Request) -> Response:
+        return ApiError(reason).response()
+
+    app.add_route("/api/v1/{path:path}", refused, methods=["GET", "POST"])
 
 
 def route(engine: Engine, handler):

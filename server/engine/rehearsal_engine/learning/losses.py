@@ -84,4 +84,5 @@ def metrics(name: str, terms: torch.Tensor, logprobs: torch.Tensor, inputs: Tens
 def together(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
     """Metrics of two parts as those of both."""
     merge = {"sum": lambda a, b: a + b, "max": max, "min": min}
-    return {k: merge[k.split(":")[1]](one[k], other[k]) if k in one else other[k] for k in one | other}
+    both = {k: merge[k.split(":")[1]](one[k], other[k]) for k in one.keys() & other.keys()}
+    return one | other | both

@@ -1,0 +1,138 @@
+"""Checkpoints: a PEFT adapter or a Hugging Face folder, with the optimizer beside it.
+
+A checkpoint appears whole or not at all: it is written beside its place and renamed. Digests tell a
+damaged one when it is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from rehearsal_engine.learning.trainer import LearningError, Lora, Trained, Trainer, name_of
+
+NOTE, OPTIMIZER, ADAPTER = "training.json", "optimizer.pt", "adapter_model.safetensors"
+
+
+def save(trained: Trained, folder: Path, base: str, optimizer: bool, tokenizer=None) -> None:
+    """Writes weights that peft, transformers and vLLM load; replaces what is there. Throws LearningError."""
+
+    def write(place: Path) -> None:
+        if trained.lora is None:
+            trained.module.save_pretrained(place)
+            if tokenizer is not None:
+                tokenizer.save_pretrained(place)
+        else:
+            save_adapter(trained, place, base)
+        if optimizer:
+            torch.save(trained.optimizer.state_dict(), place / OPTIMIZER)
+        note = {
+            "base_model": base,
+            "lora": dataclasses.asdict(trained.lora) if trained.lora else None,
+            "steps": trained.steps,
+            "sha256": {path.name: digest(path) for path in sorted(place.iterdir())},
+        }
+        (place / NOTE).write_text(json.dumps(note, indent=1))
+
+    whole(folder, write)
+
+
+def save_adapter(trained: Trained, place: Path, base: str) -> None:
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import save_file
+
+    name = name_of(trained.id)
+    state = get_peft_model_state_dict(trained.module, adapter_name=name, save_embedding_layers=False)
+    save_file({k: v.detach().cpu().contiguous() for k, v in state.items()}, place / ADAPTER, {"format": "pt"})
+    config = dataclasses.replace(trained.module.peft_config[name], inference_mode=True, base_model_name_or_path=base)
+    config.save_pretrained(place)
+
+
+def export(trainer: Trainer, id: str, folder: Path, tokenizer=None) -> None:
+    """A merged Hugging Face folder, which needs neither peft nor this engine."""
+
+    def write(place: Path) -> None:
+        trainer.merged(id).save_pretrained(place)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(place)
+
+    whole(folder, write)
+
+
+def whole(folder: Path, write: Callable[[Path], None]) -> None:
+    """Lets `write` fill a folder, which then takes its place in one step."""
+    place = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    try:
+        place.mkdir(parents=True)
+        write(place)
+        old = folder.with_name(f"{place.name}.old")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(place, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise LearningError(
+            f"The checkpoint {folder.name} could not be written to {folder.parent}: {error.strerror or error}. "
+            "Nothing of it is kept and the weights in memory are unharmed. Make room or choose another --checkpoints folder."
+        ) from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_note(folder: Path) -> dict:
+    """What a checkpoint says of itself, its files checked. Throws LearningError."""
+    try:
+        note = json.loads((folder / NOTE).read_text())
+        damaged = [name for name, wanted in note["sha256"].items() if digest(folder / name) != wanted]
+    except FileNotFoundError as error:
+        raise LearningError(f"There is no complete checkpoint {folder.name}: {error.filename} is missing.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LearningError(f"The checkpoint {folder.name} cannot be read: {error}. Use an earlier one.") from error
+    if damaged:
+        raise LearningError(f"The checkpoint {folder.name} is damaged ({', '.join(damaged)}). Use an earlier one.")
+    return note
+
+
+def load(trainer: Trainer, id: str, folder: Path, optimizer: bool) -> Trained:
+    """Puts a checkpoint's weights into model `id`, which is created where it does not exist."""
+    note = read_note(folder)
+    lora = Lora(**note["lora"]) if note["lora"] else None
+    if optimizer and OPTIMIZER not in note["sha256"]:
+        raise LearningError(f"The checkpoint {folder.name} holds no optimizer state. Load it without.")
+    trained = trainer.models.get(id)
+    if trained is None:
+        trained = trainer.create(id, lora)
+    elif trained.lora != lora and (trained.lora is None or lora is None or trained.lora.targets != lora.targets or trained.lora.rank != lora.rank):
+        raise LearningError(f"The checkpoint {folder.name} was made with {lora or 'all weights'}, this model has {trained.lora or 'all weights'}.")
+    if lora is None:
+        from transformers import AutoModelForCausalLM
+
+        state = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).state_dict()
+        trained.module.load_state_dict(state)
+    else:
+        from peft import set_peft_model_state_dict
+        from safetensors.torch import load_file
+
+        set_peft_model_state_dict(trained.module, load_file(folder / ADAPTER), adapter_name=name_of(id))
+    if optimizer:
+        trained.optimizer.load_state_dict(torch.load(folder / OPTIMIZER, weights_only=True))
+        trained.steps = note["steps"]
+    else:
+        trained.optimizer = torch.optim.AdamW(trained.parameters.values(), foreach=False)
+        trained.steps = 0
+    for parameter in trained.parameters.values():
+        parameter.grad = None
+    return trained
