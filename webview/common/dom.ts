@@ -40,6 +40,21 @@ export function setAttribute(element: Element, name: string, value: string | nul
   else element.setAttribute(name, value);
 }
 
+/**
+ * Moves the focus, and the one tab stop, among the rows of a list by arrow keys, Home and End. False where no row
+ * has the focus or the key is another.
+ */
+export function moveAmong(rows: readonly HTMLElement[], key: string): boolean {
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const target = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[key];
+  if (at < 0 || target === undefined) return false;
+  const next = rows[Math.min(Math.max(target, 0), rows.length - 1)]!;
+  rows[at]!.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+  return true;
+}
+
 /** Runs `work` at most once a frame, however often it is asked for. */
 export function oncePerFrame(work: () => void): () => void {
   let asked = false;

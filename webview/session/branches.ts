@@ -1,6 +1,6 @@
 /** The branches of the session as a tree: where each leaves, and how it ends. */
 import type { BranchView } from '../../src/core/rehearsal/view.types';
-import { type Child, el, fill, icon } from '../common/dom';
+import { type Child, el, fill, icon, moveAmong } from '../common/dom';
 import { count, reward } from './format';
 import { boxText, spoken } from './text';
 
@@ -81,16 +81,10 @@ export class Branches {
   private pressed(event: KeyboardEvent): void {
     const rows = [...this.tree.querySelectorAll<HTMLElement>('li')];
     const at = rows.indexOf(document.activeElement as HTMLElement);
-    const target = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
     if (at < 0) return;
     if (event.key === 'Enter' || event.key === ' ') this.activate(rows[at]!);
     else if (event.key === 'Escape') this.leave();
-    else if (target !== undefined) {
-      const next = rows[Math.min(Math.max(target, 0), rows.length - 1)]!;
-      rows[at]!.tabIndex = -1;
-      next.tabIndex = 0;
-      next.focus();
-    } else return;
+    else if (!moveAmong(rows, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }

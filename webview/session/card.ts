@@ -1,6 +1,6 @@
 /** The alternatives at a token: what else the model might have written there, and how likely it was. */
 import type { AlternativeView, TokenView } from '../../src/core/rehearsal/view.types';
-import { el, fill, icon, setAttribute } from '../common/dom';
+import { el, fill, icon, moveAmong, setAttribute } from '../common/dom';
 import { button } from '../common/toolkit';
 import { logprob, nats, percent, probability, whole } from './format';
 import type { OutputElement } from './output';
@@ -172,15 +172,9 @@ export class Card {
   private pressed(event: KeyboardEvent): void {
     const rows = [...this.list.querySelectorAll<HTMLElement>('.alt')];
     const at = rows.indexOf(document.activeElement as HTMLElement);
-    const target = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
     if (event.key === 'Escape') this.actions.leave(this.subject!);
     else if (event.key === 'Enter' && at >= 0) this.choose(rows[at]!);
-    else if (target !== undefined && at >= 0) {
-      const next = rows[Math.min(Math.max(target, 0), rows.length - 1)]!;
-      rows[at]!.tabIndex = -1;
-      next.tabIndex = 0;
-      next.focus();
-    } else return;
+    else if (!moveAmong(rows, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
