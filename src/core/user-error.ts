@@ -20,3 +20,9 @@ export class UserError extends Error {
     super(message, options);
   }
 }
+
+/** What was thrown, as a part of a sentence that has a full stop of its own. */
+export function reasonOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.replace(/[.\s]+$/, '');
+}

@@ -3,7 +3,7 @@
  * is not a `UserError` is a defect: it goes to the log with its stack, and the message says so.
  */
 import * as vscode from 'vscode';
-import { UserError } from '../core/user-error';
+import { reasonOf, UserError } from '../core/user-error';
 import { Command } from './ids';
 import type { Log } from './services';
 
@@ -55,9 +55,8 @@ export class Errors {
 
   private defect(error: unknown): UserError {
     this.log.error('Something went wrong inside Rehearsal Studio.', error);
-    const message = error instanceof Error ? error.message : String(error);
     return new UserError(
-      `Something went wrong inside Rehearsal Studio: ${message}.`,
+      `Something went wrong inside Rehearsal Studio: ${reasonOf(error)}.`,
       'The log has the details.',
       {
         title: 'Show Log',

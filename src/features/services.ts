@@ -1,9 +1,10 @@
 /**
  * What features give one another. `extension.ts` makes these once and hands them to each feature's `register`
- * function; no feature reaches into another's folder for anything else.
+ * function. Beside these, features share only the store of environments (`environments/`), the results of tasks
+ * (`testing/results.ts`), and live sessions, which the debugger follows (`session/`).
  */
 import type * as vscode from 'vscode';
-import type { Diagnostic } from '../core/environment/load';
+import type { Diagnostic } from '../core/environment/diagnostics';
 import type { Environment } from '../core/environment/types';
 import type { Policy, Sampling, Signal } from '../core/policy';
 

@@ -5,6 +5,7 @@ import { TextDocument } from 'vscode-json-languageservice';
 import type { Diagnostic, Locations, Place } from '../../core/environment/diagnostics';
 import { loadEnvironment } from '../../core/environment/load';
 import type { Environment } from '../../core/environment/types';
+import { reasonOf } from '../../core/user-error';
 import type { LoadedEnvironment } from '../services';
 
 /** Text of an absolute path as the person sees it; rejects with the reason where there is none. */
@@ -42,8 +43,7 @@ export class Loaded implements LoadedEnvironment {
       });
       return new Loaded(file, loaded, loaded.locations, texts);
     } catch (error) {
-      const why = (error as Error).message.replace(/[.\s]+$/, '');
-      const message = `The file cannot be read: ${why}.`;
+      const message = `The file cannot be read: ${reasonOf(error)}.`;
       const diagnostics: Diagnostic[] = [{ severity: 'error', code: 'file', message, offset: 0, length: 0 }];
       const nowhere = { tools: new Map(), tasks: new Map(), checks: new Map(), examples: [] };
       return new Loaded(file, { environment: null, diagnostics }, nowhere, texts);

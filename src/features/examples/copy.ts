@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { UserError } from '../../core/user-error';
+import { reasonOf, UserError } from '../../core/user-error';
 
 const NAME = 'rehearsal-examples';
 
@@ -11,9 +11,8 @@ export async function copyExamples(source: string, parent: string): Promise<stri
     // What the extension's folder may hold of somebody's runs stays there.
     await fs.cp(source, folder, { recursive: true, filter: (from) => path.basename(from) !== '.rehearsal' });
   } catch (error) {
-    const why = (error as Error).message.replace(/[.\s]+$/, '');
     throw new UserError(
-      `The examples cannot be copied to ${folder}: ${why}.`,
+      `The examples cannot be copied to ${folder}: ${reasonOf(error)}.`,
       'Choose a folder that you may write to.',
     );
   }

@@ -9,9 +9,9 @@ import { listModels } from '../../node/policies/models';
 import type { Config } from '../config';
 import { notTrusted } from '../errors';
 import type { Log, Server } from '../services';
+import type { BearerTokens } from './bearer-tokens';
 import type { LocalServer } from './local';
 import { NO_SERVER, type ServerStatus } from './state';
-import type { Tokens } from './tokens';
 
 /** How often the local server is asked whether it still lives. */
 const LOOK_MS = 10_000;
@@ -37,7 +37,7 @@ export class ServerConnection implements Server, vscode.Disposable {
   constructor(
     private readonly config: Config,
     private readonly localServer: LocalServer,
-    private readonly tokens: Tokens,
+    private readonly tokens: BearerTokens,
     private readonly log: Log,
   ) {
     this.timer = setInterval(() => {

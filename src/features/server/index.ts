@@ -4,10 +4,10 @@ import { UserError } from '../../core/user-error';
 import type { Config } from '../config';
 import { Command, ContextKey, Setting, View } from '../ids';
 import type { Log } from '../services';
+import { BearerTokens } from './bearer-tokens';
 import { ServerConnection } from './connection';
 import { LocalServer } from './local';
 import { createStatusBar } from './status-bar';
-import { Tokens } from './tokens';
 import { ServerTree } from './tree';
 
 export interface ServerDependencies {
@@ -18,7 +18,7 @@ export interface ServerDependencies {
 }
 
 export function registerServer({ context, config, log, showError }: ServerDependencies): ServerConnection {
-  const tokens = new Tokens(context.secrets);
+  const tokens = new BearerTokens(context.secrets);
   const local = new LocalServer(context.extensionPath, config, log);
   const server = new ServerConnection(config, local, tokens, log);
   const publishState = () => {
@@ -77,7 +77,7 @@ async function selectModel(server: ServerConnection, config: Config): Promise<vo
   if (picked) await config.setModel(picked.label);
 }
 
-async function setToken(server: ServerConnection, config: Config, tokens: Tokens): Promise<void> {
+async function setToken(server: ServerConnection, config: Config, tokens: BearerTokens): Promise<void> {
   const address = config.serverAddress;
   if (!address) {
     throw new UserError(

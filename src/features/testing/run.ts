@@ -1,10 +1,11 @@
 /** Runs tasks: every attempt a rollout with its own session file, results published as soon as a task is done. */
-import path from 'node:path';
 import * as vscode from 'vscode';
+import { printable } from '../../core/rehearsal/document';
 import { UserError } from '../../core/user-error';
 import { planRollouts, type RolloutResult, runRollouts } from '../../node/rollouts';
 import { sessionsFolder } from '../../node/sessions/file';
 import type { Config } from '../config';
+import { folderOf } from '../environments/folder';
 import type { Server } from '../services';
 import type { TaskItem } from './items';
 import type { Publisher } from './publish';
@@ -129,25 +130,16 @@ function groupByFile(tasks: TaskItem[]): Map<string, TaskItem[]> {
   return groups;
 }
 
-/** Sessions lie in the workspace folder of their environment, or beside it where it has none. */
-export function folderOf(file: string): string {
-  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.uri.fsPath ?? path.dirname(file);
-}
-
+/** The output is a terminal: what a model or a server wrote must not move its cursor. */
 function lineOf({ task, attempt, reward, error, seconds }: RolloutResult): string {
   const result =
     error === undefined && reward.value !== null ? `reward ${reward.value.toFixed(2)}` : textOf(error);
   const mark = reward.value === null ? '!' : reward.success ? '\u2713' : '\u2717';
-  return `${mark} ${task.id}, attempt ${attempt + 1}: ${printable(result)} (${seconds.toFixed(1)} s)`;
+  return `${mark} ${task.id}, attempt ${attempt + 1}: ${printable(result).replaceAll('\n', ' ')} (${seconds.toFixed(1)} s)`;
 }
 
 function textOf(error: unknown): string {
   if (error instanceof UserError) return `${error.message} ${error.next}`;
   if (error === undefined) return 'it could not be scored';
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The output is a terminal: what a model or a server wrote must not move its cursor. */
-function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

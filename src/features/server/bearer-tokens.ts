@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 
 const keyOf = (address: string) => `rehearsal.serverToken:${address}`;
 
-export class Tokens {
+export class BearerTokens {
   constructor(private readonly secrets: vscode.SecretStorage) {}
 
   async get(address: string): Promise<string | undefined> {
