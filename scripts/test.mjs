@@ -30,7 +30,7 @@ const TIERS = {
   unit: { needs: ['venv', 'build'], commands: [bin('mocha/bin/mocha.js')], count: countMocha },
   engine: {
     needs: ['venv'],
-    commands: [[venvPython, ['-m', 'pytest', '-q', 'server/engine/tests']]],
+    commands: [[venvPython, ['-m', 'pytest', '-q', 'server/engine/tests', 'server/nano/tests']]],
     count: countWords,
   },
   host: { needs: ['venv', 'browser', 'build'], commands: [tsx('test/host/start.ts')], count: countWords },
