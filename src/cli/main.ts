@@ -4,6 +4,7 @@ import { TemplateError } from '../core/conversation/render';
 import { printable } from '../core/rehearsal/document';
 import { EmptyStreamError } from '../core/rehearsal/drivers';
 import { NodeError, UserError } from '../node/errors';
+import { ExecutorError } from '../node/tools/failures';
 import { UsageError } from './arguments';
 import { check } from './check';
 import { compare } from './compare';
@@ -94,7 +95,7 @@ function errorEvent(error: unknown): object {
 }
 
 function codeOf(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.usage;
+  if (error instanceof UsageError || error instanceof ExecutorError) return EXIT.usage;
   if (error instanceof NodeError) {
     if (error.code === 'cancelled') return EXIT.interrupted;
     return SERVER_CODE.test(error.code) ? EXIT.server : EXIT.usage;

@@ -165,12 +165,15 @@ export function guarded(executor: Executor, tools: readonly Tool[], gate: Gate):
 /** The command line's gate: nothing runs without `--allow`, and a tool that may write only by its own name. */
 export function allowGate(allowed: readonly string[]): Gate {
   return async ({ identity, tools }) => {
-    const missing = tools.filter(
-      ({ name, readOnly, hinted }) => !(allowed.includes(name) || (allowed.length && readOnly && !hinted)),
+    const byName = tools.filter(
+      ({ name, readOnly, hinted }) => !allowed.includes(name) && (!readOnly || hinted),
     );
-    if (allowed.length > 0 && missing.length === 0) return;
-    const names = missing.length ? missing.map(({ name }) => name) : ['TOOL'];
-    const flags = names.map((name) => `--allow ${name}`).join(' ');
+    if (allowed.length > 0 && byName.length === 0) return;
+    // Tools that only read need no more than that the executor may run: any name says so.
+    const names = byName.length ? byName.map(({ name }) => name) : [tools[0]?.name ?? 'TOOL'];
+    const flags = names
+      .map((name) => `--allow ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)}`)
+      .join(' ');
     throw executorErrors.refused(
       `Nothing was executed: this would run ${identity.what}${identity.folder ? ` in ${identity.folder}` : ''}.`,
       `Add ${flags} to allow it.`,
