@@ -124,12 +124,14 @@ describe('tools as a module', () => {
     assert.equal((await call(session, 'ansi')).value, '\u001b[31mred\u001b[0m');
   });
 
-  it('cannot write files, and what they print is a note', async () => {
+  it('cannot write files or read elsewhere, and what they print is a note', async () => {
     const session = await odd().open();
     const { outcome, value } = await call(session, 'writes');
     assert.equal(outcome, 'error');
     assert.match(JSON.stringify(value), /restricted|denied|permission/i);
     await assert.rejects(fs.access(path.join(os.tmpdir(), 'rehearsal-odd-module.txt')));
+    const read = await call(session, 'reads');
+    assert.match(JSON.stringify(read.value), /restricted|denied|permission/i);
     const printed = await call(session, 'prints');
     assert.deepEqual([printed.value, printed.notes], [{ ok: true }, ['It printed: on the way']]);
     assert.equal((await call(session, 'nothing')).notes, undefined);
