@@ -46,6 +46,11 @@ const bySchema = new WeakMap<JsonObject, CompiledSchema>();
 const byText = new Map<string, CompiledSchema>();
 const KEPT = 512;
 
+/** Without a name, ajv does not find a schema that refers to itself as `#`. */
+const OWN_ID = 'rehearsal:schema';
+/** Names of the dialects themselves: a tool that has one must not put another schema in their place. */
+const KNOWN_IDS = /^\s*https?:\/\/json-schema\.org\b/i;
+
 /** Compiles a schema; never throws. */
 export function compileSchema(schema: JsonObject): CompiledSchema {
   const known = bySchema.get(schema);
@@ -69,13 +74,25 @@ function compileNew(schema: JsonObject): CompiledSchema {
     : /2019-09|2020-12/.test(named)
       ? [draft2020]
       : [draft2020, draft7];
-  const { $schema: _dialect, ...rest } = schema; // ajv fetches nothing, and throws on a dialect it does not know
+  // ajv fetches nothing, and throws on a dialect it does not know.
+  const { $schema: _dialect, $id, ...body } = schema;
+  const rest = { ...body, $id: typeof $id === 'string' && !KNOWN_IDS.test($id) ? $id : OWN_ID };
   let problem = '';
   for (const ajv of order) {
     try {
       const validate = ajv.compile(rest);
       ajv.removeSchema(rest);
-      return { ok: true, validate: (value) => violations(validate, value) };
+      return {
+        ok: true,
+        validate: (value) => {
+          try {
+            return violations(validate, value);
+          } catch (error) {
+            // A schema that is nothing but a reference to itself never comes to an end.
+            return [{ path: '', message: `cannot be held against its schema: ${readable(error)}` }];
+          }
+        },
+      };
     } catch (error) {
       problem ||= readable(error);
       ajv.removeSchema(rest);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { argumentsOf, createGates } from '../../../../src/core/environment/gates';
+import { argumentsOf, createGates, type Gates } from '../../../../src/core/environment/gates';
 import type { Tool } from '../../../../src/core/environment/types';
 import type { Json, JsonObject } from '../../../../src/core/json';
 
@@ -32,8 +32,9 @@ const tools = [
   tool('dangling', { type: 'object', properties: { q: { $ref: '#/$defs/Nowhere' } } }),
 ];
 const gates = createGates(tools);
-const check = (name: string, args: Json) =>
-  gates.check({ kind: 'call', call: { name, arguments: args, argumentsText: JSON.stringify(args) } });
+const checkOf = (of: Gates, name: string, args: Json) =>
+  of.check({ kind: 'call', call: { name, arguments: args, argumentsText: JSON.stringify(args) } });
+const check = (name: string, args: Json) => checkOf(gates, name, args);
 
 describe('gates', () => {
   it('let a call through that its tool takes', () => {
@@ -102,6 +103,45 @@ describe('gates', () => {
       JSON.stringify(check('tree', { q: { child: { child: { n: 'x' } } } })),
       /\/q\/child\/child\/n/,
     );
+  });
+
+  it('follow references of a schema to itself', () => {
+    const own = createGates([
+      tool('node', { type: 'object', properties: { n: { type: 'integer' }, next: { $ref: '#' } } }),
+    ]);
+    const of = (args: Json) => checkOf(own, 'node', args);
+    assert.deepEqual([...own.problems], []);
+    assert.equal(of({ n: 1, next: { n: 2, next: { n: 3 } } }), null);
+    assert.match(JSON.stringify(of({ next: { next: { n: 'x' } } })), /\/next\/next\/n/);
+  });
+
+  it('refuse calls of a tool whose schema never comes to an end', () => {
+    const endless = createGates([tool('endless', { $ref: '#' })]);
+    assert.match(JSON.stringify(checkOf(endless, 'endless', {})), /cannot be held against its schema/);
+  });
+
+  it('let no schema take the name of a dialect or of another tool', () => {
+    const body = (n: number) => ({
+      type: 'object',
+      properties: { q: { $ref: '#/$defs/q' } },
+      $defs: { q: { minimum: n } },
+    });
+    const names: Json[] = [
+      'http://json-schema.org/draft-07/schema#',
+      'https://json-schema.org/draft/2020-12/schema',
+      'x',
+      'x',
+      '',
+      5,
+      {},
+    ];
+    const many = createGates(names.map(($id, n) => tool(`t${n}`, { $id, ...body(n) })));
+    assert.deepEqual([...many.problems], []);
+    for (const n of names.keys()) {
+      const ask = (q: number) => checkOf(many, `t${n}`, { q });
+      assert.equal(ask(n), null);
+      assert.equal(ask(n - 1)?.code, 'INVALID_PARAMETERS');
+    }
   });
 
   it('refuse calls of a tool whose schema does not compile, and of that tool only', () => {
