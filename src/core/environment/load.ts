@@ -1,4 +1,5 @@
 /** From the text of an environment file to an environment, with everything that is wrong told where it stands. */
+import type { TSchema } from '@sinclair/typebox';
 import { isObject, type JsonObject } from '../json';
 import { type Diagnostic, type Locations, type Place, Report } from './diagnostics';
 import { lintEnvironment } from './lint';
@@ -8,7 +9,7 @@ import { readTools } from './read-tools';
 import { DEFAULTS, EnvironmentSchema } from './schema';
 import { type Entry, parseLines, parseText, reportDuplicateKeys } from './source';
 import type { Environment } from './types';
-import { isUnknownField, violationPlace, violationsOf, violationText } from './validate';
+import { violationPlace, violationsOf, violationText } from './validate';
 
 export type { Diagnostic, Locations, Place, Severity } from './diagnostics';
 
@@ -63,29 +64,31 @@ export async function loadEnvironment(text: string, options: LoadOptions): Promi
   return done(environment);
 }
 
+const LISTS = new Set(['tools', 'tasks', 'examples']);
+
 /** Fields of the file that are as they should be; one that is not is told and its default taken. */
 function checkShell(root: Entry, broken: number[], report: Report): JsonObject {
   const file = { ...(root.value as JsonObject) };
-  for (const violation of violationsOf(EnvironmentSchema, root)) {
-    const field = violation.path.split('/')[1] ?? violation.field ?? '';
-    if (['tools', 'tasks', 'examples'].includes(field) && Array.isArray(file[field])) continue; // told entry by entry
-    if (isUnknownField(violation) && violation.path === '') {
+  const known: Record<string, TSchema> = EnvironmentSchema.properties;
+  for (const field of Object.keys(file)) {
+    if (!Object.hasOwn(known, field)) {
       const message = `An environment has no field ${JSON.stringify(field)}; it is ignored.`;
-      report.warning(
-        violationPlace(root, violation),
-        'unknown-field',
-        message,
-        'Remove it, or correct its name.',
-      );
-    } else {
+      report.warning(root.keyPlace([field]), 'unknown-field', message, 'Remove it, or correct its name.');
+      continue;
+    }
+    if (LISTS.has(field) && Array.isArray(file[field])) continue; // told entry by entry
+    // Field by field, so that whatever is wrong with one, or with how many, its default is used.
+    const found = violationsOf(known[field]!, root.child([field])!);
+    for (const violation of found) {
+      const inFile = { ...violation, path: `/${field}${violation.path}` };
       report.error(
-        violationPlace(root, violation),
+        violationPlace(root, inFile),
         'environment',
-        `${violationText(violation)}; its default is used.`,
+        `${violationText(inFile)}; its default is used.`,
         'Correct it here.',
       );
-      delete file[field];
     }
+    if (found.length) delete file[field];
   }
   // A truncated file has its own diagnostic, and an MCP server has its tools.
   const brings = isObject(file.executor) && ['mcp', 'http'].includes(file.executor.kind as string);

@@ -1,5 +1,5 @@
 /** Text of an environment's files as values that know where they stand. Broken text gives what can be read of it. */
-import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import type { Json } from '../json';
 import { depthOf, MAX_DEPTH, problemText } from '../json-text';
 import type { Place, Report } from './diagnostics';
@@ -22,7 +22,7 @@ export class Entry {
   /** Where a part of the value stands; the nearest thing around it where it is not there. */
   place(path: Path = []): Place {
     for (let length = path.length; length > 0; length--) {
-      const node = findNodeAtLocation(this.node, path.slice(0, length));
+      const node = nodeAt(this.node, path.slice(0, length));
       if (node) return this.at(node);
     }
     return this.at(this.node);
@@ -30,12 +30,12 @@ export class Entry {
 
   /** Where the name of a field stands. */
   keyPlace(path: Path): Place {
-    const key = findNodeAtLocation(this.node, path)?.parent?.children?.[0];
+    const key = nodeAt(this.node, path)?.parent?.children?.[0];
     return key ? this.at(key) : this.place(path);
   }
 
   child(path: Path): Entry | null {
-    const node = findNodeAtLocation(this.node, path);
+    const node = nodeAt(this.node, path);
     return node ? new Entry(node, this.file, this.base) : null;
   }
 
@@ -48,6 +48,19 @@ export class Entry {
   private at({ offset, length }: Node): Place {
     return { ...(this.file ? { file: this.file } : {}), offset: this.base + offset, length };
   }
+}
+
+/** What stands at a path: of a key that stands twice the last, as in `value`. */
+function nodeAt(node: Node, path: Path): Node | undefined {
+  let at: Node | undefined = node;
+  for (const step of path) {
+    const children: Node[] = at?.children ?? [];
+    if (at?.type === 'array') at = typeof step === 'number' ? children[step] : undefined;
+    else
+      at = children.findLast((field) => field.children?.[0]?.value === step && field.children.length === 2)
+        ?.children?.[1];
+  }
+  return at;
 }
 
 /** The value of a node; unlike an assignment, a key `__proto__` is a key like any other. */

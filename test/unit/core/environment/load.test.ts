@@ -251,6 +251,67 @@ describe('loading an environment', () => {
     assert.equal(diagnostics[0]!.offset, source.lastIndexOf('"name"'));
   });
 
+  it('takes the last of two lists of one name, as it says', async () => {
+    const { environment } = await load(
+      '{"tools": [{"name": "first"}], "tasks": [], "tools": [{"name": "last"}]}',
+    );
+    assert.deepEqual(
+      environment!.tools.map(({ name }) => name),
+      ['last'],
+    );
+  });
+
+  it('uses the default of every setting that is wrong, however many are', async () => {
+    const { environment, diagnostics } = await load(
+      '{"name": [], "policy": 5, "tools": [], "tasks": [], "gates": 9, "limits": "x", "maxTurns": 1e999, ' +
+        '"reasoning": {}, "ignore": "a", "tolerances": [5], "onGateFailed": 0, "reuseExamples": "no", "executor": []}',
+    );
+    const {
+      name,
+      policy,
+      gates,
+      limits,
+      maxTurns,
+      reasoning,
+      ignore,
+      tolerances,
+      onGateFailed,
+      reuseExamples,
+    } = environment!;
+    const { environment: plain } = await load('{"tools": [], "tasks": []}');
+    assert.deepEqual(
+      { name, policy, gates, limits, maxTurns, reasoning, ignore, tolerances, onGateFailed, reuseExamples },
+      {
+        name: plain!.name,
+        policy: plain!.policy,
+        gates: plain!.gates,
+        limits: plain!.limits,
+        maxTurns: plain!.maxTurns,
+        reasoning: plain!.reasoning,
+        ignore: plain!.ignore,
+        tolerances: plain!.tolerances,
+        onGateFailed: plain!.onGateFailed,
+        reuseExamples: plain!.reuseExamples,
+      },
+    );
+    assert.equal(environment!.executor, undefined);
+    for (const field of [
+      'name',
+      'policy',
+      'gates',
+      'limits',
+      'maxTurns',
+      'reasoning',
+      'ignore',
+      'tolerances',
+    ]) {
+      assert.ok(
+        diagnostics.some(({ message }) => message.startsWith(field)),
+        field,
+      );
+    }
+  });
+
   it('takes __proto__ as a name like any other', async () => {
     const source =
       '{"tools": [{"name": "f", "parameters": {"type": "object", "properties": {"__proto__": {"type": "integer"}}}}], "__proto__": 1}';
