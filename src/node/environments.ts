@@ -51,8 +51,22 @@ export function positionOf(
   return { line, column: offset - (before.lastIndexOf('\n') + 1) + 1 };
 }
 
+/** Far more than people write; a file that is larger is not what it was taken for. */
+const MOST_BYTES = 64 << 20;
+
 async function readText(file: string): Promise<string> {
-  const data = await fs.readFile(file);
+  // Without waiting for whoever should write into a pipe.
+  const handle = await fs.open(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  let data: Buffer;
+  try {
+    const stat = await handle.stat();
+    if (stat.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    if (!stat.isFile()) throw new Error('it is no regular file');
+    if (stat.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES >> 20} MiB`);
+    data = await handle.readFile();
+  } finally {
+    await handle.close();
+  }
   try {
     return DECODER.decode(data);
   } catch {
