@@ -123,7 +123,8 @@ def row(datum, number: int, loss, vocab: int, context: int) -> Row:
         raise wrong(f"{sorted(unknown or missing)[0]} is {'not an input of this loss' if unknown else 'missing'}")
     for name in loss.optional:
         inputs.setdefault(name, np.ones(len(ids), np.float32))
-    inputs = {name: values.astype(np.float32) for name, values in inputs.items()}
+    with np.errstate(over="ignore"):  # told below
+        inputs = {name: values.astype(np.float32) for name, values in inputs.items()}
     if not all(np.isfinite(values).all() for values in inputs.values()):
         raise wrong("a value is not a finite number")
     return Row(ids, targets.astype(np.int64), inputs)
@@ -141,11 +142,11 @@ def from_json(body: Mapping):
         for item in given["data"]:
             datum = message.data.add()
             for piece in item["model_input"]["chunks"]:
-                tokens = np.array(piece["tokens"], "<i4").tobytes()
-                datum.model_input.add().encoded_text.tokens = tokens
+                datum.model_input.add().encoded_text.tokens = np.array(piece["tokens"], "<i4").tobytes()
             for name, tensor in item["loss_fn_inputs"].items():
                 whole = tensor["dtype"] == "int64"
-                datum.loss_fn_inputs[name].dense = np.array(tensor["data"], "<i8" if whole else "<f4").tobytes()
+                with np.errstate(over="ignore"):
+                    datum.loss_fn_inputs[name].dense = np.array(tensor["data"], "<i8" if whole else "<f4").tobytes()
                 datum.loss_fn_inputs[name].dtype = 2 if whole else 1
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise ApiError(f"The body is not a forward_backward request: {type(error).__name__}: {error}.", "data") from error
