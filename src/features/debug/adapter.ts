@@ -92,8 +92,8 @@ export class RehearsalDebugSession extends InspectingDebugSession {
     this.host.followed(live);
     if (live.status === 'running') return;
     const wanted = this.args.stopOnEntry !== false || this.breakpoints!.atTask(live.session.setup.task.id);
-    if (live.ended || (wanted && !this.args.noDebug))
-      void this.reportStop({ ...live.lastStop, by: 'debugger' });
+    // The panel has just been opened, with the keyboard in it.
+    if (live.ended || (wanted && !this.args.noDebug)) void this.reportStop({ ...live.lastStop, by: 'panel' });
     else this.run('continue');
   }
 
@@ -225,7 +225,7 @@ export class RehearsalDebugSession extends InspectingDebugSession {
     if (!this.leavesKeyboard) return;
     // The client takes the answer in first; where it was another's question, it does so with a later one.
     setTimeout(async () => {
-      if (this.leavesKeyboard && (await this.host.showTop(this.live!))) this.leavesKeyboard = false;
+      if (this.leavesKeyboard && (await this.host.showTop())) this.leavesKeyboard = false;
     }, 0);
   }
 

@@ -40,7 +40,7 @@ export interface AdapterHost {
    * Has the client show the top of the stack, which it does not do by itself where it was to leave the keyboard.
    * Answers whether it does now; before it has taken the stack in, it cannot.
    */
-  showTop(live: LiveSession): Promise<boolean>;
+  showTop(): Promise<boolean>;
   /** The adapter follows this session no more. */
   left(live: LiveSession): void;
 }

@@ -35,13 +35,11 @@ function hostOf(services: Services, parts: SessionParts, session: vscode.DebugSe
       return live;
     },
     followed: (live) => parts.followed(live),
-    showTop: async (live) => {
+    showTop: async () => {
       // Not `callStackTop`, which takes the keyboard. Where several are stopped it may take another, which is no harm.
       await vscode.commands.executeCommand('workbench.action.debug.focusProcess');
       const item = vscode.debug.activeStackItem;
-      if (item?.session.id !== session.id || !(item instanceof vscode.DebugStackFrame)) return false;
-      parts.keepKeyboard(live);
-      return true;
+      return item?.session.id === session.id && item instanceof vscode.DebugStackFrame;
     },
     left: (live) => parts.left(live),
     showError: (error) => services.showError(error),

@@ -20,8 +20,6 @@ export interface SessionParts {
   transcripts: Transcripts;
   /** Shows panel and transcript of a session. */
   reveal(live: LiveSession): Promise<void>;
-  /** The keyboard is in the panel of a session: its editor group is the active one again. */
-  keepKeyboard(live: LiveSession): void;
   /** Debug sessions by the live session that each follows; the debugger keeps this. */
   followers: Map<LiveSession, vscode.DebugSession>;
   /** Resolves once the debugger follows this session and has set its breakpoints. */
@@ -151,10 +149,6 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
       await vscode.commands.executeCommand('vscode.setEditorLayout', { orientation: 0, groups });
     }
     this.panels.show(live);
-  }
-
-  keepKeyboard(live: LiveSession): void {
-    this.panels.activate(live);
   }
 
   followed(live: LiveSession): void {

@@ -36,16 +36,10 @@ export class Panels {
     return this.panels.get(live)?.viewColumn;
   }
 
-  /** Makes the panel the active editor, if it is open. */
-  activate(live: LiveSession): void {
-    const panel = this.panels.get(live);
-    if (panel && !panel.active) panel.reveal();
-  }
-
   show(live: LiveSession): void {
     const known = this.panels.get(live);
     if (known) {
-      known.reveal();
+      known.reveal(known.viewColumn);
       return;
     }
     const column = vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.One;
