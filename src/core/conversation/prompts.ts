@@ -28,7 +28,7 @@ export const RECORDED_HEADING = '# Recorded calls';
 export const NO_RECORDED = 'There are no recorded calls.';
 
 /** A tool as one line of JSON: what both the REHEARSE prompt and a template without tools show. */
-export function toolLine(tool: Tool): string {
+function toolLine(tool: Tool): string {
   return formatJson({ name: tool.name, description: tool.description, parameters: tool.parameters });
 }
 
@@ -41,7 +41,7 @@ function exampleLines(example: Example): string {
 }
 
 /** Recorded calls that REHEARSE may see: not after a write, not known to be wrong, never held out. */
-export function fewShot(examples: readonly Example[]): Example[] {
+function fewShot(examples: readonly Example[]): Example[] {
   return examples.filter(
     (example) => !example.afterWrite && example.part === 'train' && example.verdict !== 'real tool wrong',
   );
@@ -77,14 +77,13 @@ export function rehearseUser(events: readonly RehearseEvent[]): string {
 }
 
 /** For templates that drop the tools: the system message then says what Hermes templates say. */
-export const ACT_TOOLS_HEADING = '# Tools';
 export function actSystemWithTools(policy: string, tools: readonly Tool[]): string {
   const list = tools
     .map((tool) => formatJson({ type: 'function', function: openAiFunction(tool) }))
     .join('\n');
   return [
     policy,
-    `${ACT_TOOLS_HEADING}\n<tools>\n${list}\n</tools>`,
+    `${TOOLS_HEADING}\n<tools>\n${list}\n</tools>`,
     'To call a tool, write its name and arguments as JSON:\n<tool_call>\n{"name": "…", "arguments": {…}}\n</tool_call>',
   ]
     .filter(Boolean)

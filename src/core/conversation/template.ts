@@ -52,7 +52,7 @@ async function rendered(
   }
 }
 
-export function dialectOf(text: string): Dialect {
+function dialectOf(text: string): Dialect {
   if (text.includes('[TOOL_CALLS]')) return 'mistral';
   if (text.includes('<function=')) return 'qwen-coder';
   if (text.includes('<tool_call>')) return 'hermes';

@@ -7,10 +7,10 @@ import { regex } from './text';
 import type { Matcher } from './types';
 
 /** Actual value, or undefined where an argument or field is absent. */
-export type Actual = Json | undefined;
+type Actual = Json | undefined;
 
-export const MATCHER_KEYS = ['$any', '$regex', '$oneOf', '$number', '$text', '$absent', '$contains'] as const;
-export type MatcherKey = (typeof MATCHER_KEYS)[number];
+const MATCHER_KEYS = ['$any', '$regex', '$oneOf', '$number', '$text', '$absent', '$contains'] as const;
+type MatcherKey = (typeof MATCHER_KEYS)[number];
 
 /** The key of a matcher, or null where a value is a literal. */
 export function matcherKey(matcher: Matcher): MatcherKey | null {

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type * as lsp from 'vscode-json-languageservice';
 
-export function toRange({ start, end }: lsp.Range): vscode.Range {
+function toRange({ start, end }: lsp.Range): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
