@@ -1,8 +1,9 @@
 """Decoding against transformers' `generate`: `python -m rehearsal_engine.bench [decode-b1] [decode-b16]`.
 
-Same weights (random, nano's shape), same prompts, greedy, float32 on a CPU, same threads; prompts are
-new each time, so that nothing is cached. Both sides of a repetition run one after the other, and the
-value is the median of the ratios. Prints one JSON object a row.
+Same weights (random, nano's shape), same prompts, greedy, float32 on a CPU, same threads (one, as the
+engine takes for models of this size, unless told otherwise); prompts are new each time, so that nothing
+is cached. Both sides of a repetition run one after the other, and the value is the median of the
+ratios. Prints one JSON object a row.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ def main() -> int:
     p.add_argument("--prompt", type=int, default=64, help="tokens of a prompt")
     p.add_argument("--new", type=int, default=96, help="tokens to generate")
     p.add_argument("--repetitions", type=int, default=5)
+    p.add_argument("--threads", type=int, help="of both sides (default: the engine's own choice)")
     p.add_argument("--device", default="cpu")
     options = p.parse_args()
     unknown = set(options.rows) - set(ROWS)
@@ -94,6 +96,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     import transformers
 
     from rehearsal_engine import random_model
+    from rehearsal_engine.model import SMALL
     from rehearsal_engine.models import Options, Served
     from rehearsal_engine.radix import PrefixCache
     from rehearsal_engine.scheduler import Scheduler
@@ -106,7 +109,9 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     served.load()
     dtype = served.model.dtype
     module = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(options.device).eval()
-    scheduler = Scheduler(PrefixCache(1 << 30))
+    threads = options.threads or (1 if served.parameters < SMALL else torch.get_num_threads())
+    torch.set_num_threads(threads)
+    scheduler = Scheduler(PrefixCache(1 << 30), threads=threads)
     scheduler.start()
     draw = random.Random(0)
     for row in options.rows:
