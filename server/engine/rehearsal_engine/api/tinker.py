@@ -1,39 +1,24 @@
-"""The Tinker protocol: learning and sampling for clients of the official SDK (0.38) and of our runner.
+"""The routes of the Tinker protocol, for clients of the official SDK (0.38) and our runner.
 
-Everything that changes weights runs on one thread, each model's requests in the order of their
-`seq_id`. An answer is a future that `retrieve_future` waits for. A request that cannot be carried
-out is refused with 400 where it can be known at once, else by `{error, category: "user"}`.
+An answer is a future that `retrieve_future` waits for. A request that cannot be carried out is
+refused with 400 where that can be known at once, else by `{error, category: "user"}`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import re
-import secrets
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
 from fastapi import FastAPI, Request
-from google.protobuf.message import DecodeError
 from starlette.responses import Response
 
 from rehearsal_engine.api.errors import ApiError, json_response
 from rehearsal_engine.api.generate import Engine
-from rehearsal_engine.api.tinker_data import Batch, adam_of, from_json, lora_of, of, refuse
-from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, forward_backward_output
-from rehearsal_engine.api.tinker_state import Future, Futures, Learner, Order, failure
-from rehearsal_engine.learning import checkpoints
-from rehearsal_engine.learning.sampler import module_of, snapshot
-from rehearsal_engine.learning.trainer import Lora, Trainer
+from rehearsal_engine.api.tinker_data import json_of
+from rehearsal_engine.api.tinker_sampling import asample
+from rehearsal_engine.api.tinker_service import Tinker
+from rehearsal_engine.api.tinker_state import Future, failure
 from rehearsal_engine.models import Served
 
-LONG_POLL = 25.0  # seconds; the SDK gives up after 45 and asks again at once
-SILENT = 900.0  # seconds without a heartbeat after which a session's models make room for another's
-EPHEMERAL = 2  # unnamed weights of a model that stay with the sampler
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-PATH = re.compile(r"tinker://([^/]+)/(weights|sampler_weights)/([^/]+)")
 CONFIG = {
     "pjwt_auth_enabled": False, "credential_default_source": "api_key", "proto_compress_fwdbwd": False,
     "parallel_fwdbwd_chunks": False, "fwdbwd_max_chunk_len": 1024, "fwdbwd_max_chunk_bytes_count": 5_000_000,
@@ -41,349 +26,6 @@ CONFIG = {
     "sample_use_retrieve_futures": False, "sample_enable_stuck_detection": False, "join_sampling_session": False,
     "custom_loss_server_side": False, "compression": False, "retrieve_futures": False,
 }  # fmt: skip
-
-
-@dataclass(eq=False)
-class Model:
-    """A model in training, as the routes see it."""
-
-    id: str
-    session: str
-    served: Served
-    lora: Lora | None
-    order: Order = field(default_factory=Order)
-    version: int = 0
-    ephemeral: list[str] = field(default_factory=list)
-
-
-class Tinker:
-    def __init__(self, engine: Engine, folder: Path):
-        self.engine, self.folder = engine, folder
-        self.futures = Futures()
-        self.sessions: dict[str, float] = {}
-        self.models: dict[str, Model] = {}
-        self.creating: dict[str, Future] = {}
-        self.trainers: dict[str, Trainer] = {}
-        self.samplers: dict[str, tuple[Served, str | None]] = {}  # sampling session → weights, path
-        self.sampled: dict[tuple, Future] = {}
-        self._learner: Learner | None = None
-
-    # Futures
-
-    def learn(self, future: Future, run, reply=lambda value: value) -> None:
-        """Runs on the learner's thread; `reply` makes the answer of the value, on the event loop."""
-        if self._learner is None:
-            self._learner = Learner(self.engine.scheduler.threads)
-            self._learner.start()
-
-        def done(value, error):
-            try:
-                self.futures.finish(future, failure(error) if error else reply(value))
-            except Exception as late:
-                self.futures.finish(future, failure(late))
-
-        self._learner.submit(run, done)
-
-    async def retrieve_future(self, body: dict):
-        future = self.futures.known.get(of(body, "request_id", str))
-        if future is None:
-            return {"error": "This request is not known: the engine was started again. Load the last checkpoint.", "category": "user"}
-        try:
-            await asyncio.wait_for(future.done.wait(), LONG_POLL)
-        except TimeoutError:
-            return {"type": "try_again", "request_id": future.id, "queue_state": "active"}
-        return future.reply
-
-    # Sessions and models
-
-    async def create_session(self, body: dict):
-        id = secrets.token_hex(8)
-        self.sessions[id] = time.monotonic()
-        return {"type": "create_session", "session_id": id}
-
-    async def heartbeat(self, body: dict):
-        self.touch(of(body, "session_id", str))
-        return {"type": "session_heartbeat"}
-
-    def touch(self, session: str) -> None:
-        if session not in self.sessions:
-            raise ApiError(f"The session {session!r} does not exist. Create one first.", "session_id")
-        self.sessions[session] = time.monotonic()
-
-    def finish(self, session: str) -> None:
-        """Lets go of a session's models; what was saved stays."""
-        self.sessions.pop(session, None)
-        for model in [m for m in self.models.values() if m.session == session]:
-            self.forget(model)
-
-    def forget(self, model: Model) -> None:
-        self.models.pop(model.id, None)
-        self.creating.pop(model.id, None)
-        for id in model.ephemeral:
-            self.samplers.pop(id, None)
-            self.engine.registry.served.pop(id, None)
-        trainer = self.trainers.get(model.served.name)
-        if trainer is not None and self._learner is not None:
-            self._learner.submit(lambda: trainer.drop(model.id), lambda *_: None)
-
-    def trainer(self, served: Served) -> Trainer:
-        if served.name not in self.trainers:
-            deterministic = served.options.deterministic
-            self.trainers[served.name] = Trainer(lambda: module_of(served), deterministic)
-        return self.trainers[served.name]
-
-    def base(self, name: str | None) -> Served:
-        try:
-            return self.engine.find(name)
-        except ApiError as error:
-            raise ApiError(error.message, "base_model") from error  # 404 would be final for the SDK, without words
-
-    async def create_model(self, body: dict):
-        return self._create(body, lora_of(body), self.base(of(body, "base_model", str)), None)
-
-    def _create(self, body: dict, lora: Lora | None, served: Served, load) -> Future:
-        session = of(body, "session_id", str)
-        self.touch(session)
-        id = f"{session}:train:{of(body, 'model_seq_id', int)}"
-        if id in self.creating:
-            return self.creating[id]
-        for silent in [s for s, at in self.sessions.items() if time.monotonic() - at > SILENT]:
-            self.finish(silent)
-        model = self.models[id] = Model(id, session, served, lora)
-        trainer = self.trainer(served)
-        future = self.creating[id] = self.futures.new(model_id=id)
-        kind = "load_weights" if load else "create_model"
-        run = (lambda: load(trainer, id)) if load else (lambda: trainer.create(id, lora))
-        self.learn(future, run, lambda _: {"type": kind, "model_id": id, "path": body.get("path")})
-        return future
-
-    def model(self, body: dict) -> Model:
-        id = of(body, "model_id", str)
-        if id not in self.models:
-            raise ApiError(f"The model {id!r} does not exist: its session ended or the engine was started again.", "model_id")
-        model = self.models[id]
-        if model.session in self.sessions:
-            self.touch(model.session)
-        return model
-
-    async def get_info(self, body: dict):
-        model = self.model(body)
-        name = model.served.name
-        data = {"arch": model.served.config.model_type, "model_name": name, "tokenizer_id": model.served.source.location}
-        lora = model.lora
-        return {"type": "get_info", "model_id": model.id, "model_data": data, "is_lora": lora is not None, "lora_rank": lora and lora.rank, "model_name": name}
-
-    async def unload_model(self, body: dict):
-        model = self.model(body)
-        future = self.futures.new()
-        self.forget(model)
-        self.futures.finish(future, {"type": "unload_model", "model_id": model.id})
-        return future
-
-    # What is ordered by seq_id
-
-    def ordered(self, model: Model, seq: int, prepare) -> Future:
-        """`prepare(future)` checks the request and gives what is to be started when its turn comes."""
-        known = model.order.known(seq)
-        if isinstance(known, ApiError):
-            raise known
-        if known is not None:
-            return known
-        if seq < model.order.next:
-            raise ApiError(f"seq_id {seq} of {model.id} is over: the next is {model.order.next}.", "seq_id")
-        future = self.futures.new(model_id=model.id)
-        try:
-            start = prepare(future)
-        except ApiError as error:
-            model.order.refuse(seq, error)
-            raise
-        model.order.accept(seq, future, start)
-        return future
-
-    async def forward_backward(self, request: Request):
-        body = await request.body()
-        if "json" in request.headers.get("content-type", ""):
-            message = from_json(json_of(body))
-        else:
-            try:
-                message = ForwardBackwardRequest.FromString(body)
-            except DecodeError as error:
-                raise ApiError("The body is not a ForwardBackwardRequest of tinker_public 0.38.", "data") from error
-        batch = Batch(message)
-        model = self.model({"model_id": batch.model_id})
-        served = model.served
-
-        def prepare(future: Future):
-            batch.check(served.vocab_size, served.max_len)
-            return lambda: self.learn(
-                future,
-                lambda: self.trainer(served).forward_backward(model.id, batch.rows, batch.loss, batch.config, batch.forward_only),
-                lambda result: forward_backward_output(result.logprobs, result.metrics),
-            )
-
-        return self.ordered(model, batch.seq_id, prepare)
-
-    async def optim_step(self, body: dict):
-        model = self.model(body)
-
-        def prepare(future: Future):
-            adam = adam_of(body)
-            run = lambda: self.trainer(model.served).optim_step(model.id, adam)  # noqa: E731
-            return lambda: self.learn(future, run, lambda metrics: {"type": "optim_step", "metrics": metrics})
-
-        return self.ordered(model, of(body, "seq_id", int), prepare)
-
-    async def save_weights(self, body: dict):
-        model = self.model(body)
-
-        def prepare(future: Future):
-            refuse(body, "ttl_seconds")
-            path, folder = self.place(model.id, "weights", of(body, "path", str, None) or secrets.token_hex(6), body)
-            return lambda: self.learn(future, lambda: self._save(model, folder, True), lambda _: {"type": "save_weights", "path": path})
-
-        return self.ordered(model, of(body, "seq_id", int), prepare)
-
-    def _save(self, model: Model, folder: Path, optimizer: bool) -> None:
-        served = model.served
-        trained = self.trainer(served).models[model.id]
-        checkpoints.save(trained, folder, served.source.location, optimizer, served.tokens.hf)
-
-    def place(self, id: str, kind: str, name: str, body: dict) -> tuple[str, Path]:
-        """Address and folder of a checkpoint to be written."""
-        if not NAME.fullmatch(name):
-            raise ApiError(f"The name {name!r} cannot be used: letters, digits, '.', '_' and '-', at most 128.", "path")
-        folder = self.folder / id.replace(":", "_") / kind / name
-        if folder.exists() and not body.get("overwrite"):
-            raise ApiError(f"A checkpoint {name!r} is there already. Use another name, or overwrite: true.", "path")
-        return f"tinker://{id}/{kind}/{name}", folder
-
-    def find(self, path: str) -> Path:
-        match = PATH.fullmatch(path)
-        if not match or not NAME.fullmatch(match[3]) or not NAME.fullmatch(match[1].replace(":", "_")):
-            raise ApiError(f"{path!r} is not the address of a checkpoint: tinker://model/weights/name.", "path")
-        folder = self.folder / match[1].replace(":", "_") / match[2] / match[3]
-        if not (folder / checkpoints.NOTE).is_file():
-            raise ApiError(f"There is no checkpoint {path}.", "path")
-        return folder
-
-    def note(self, folder: Path) -> tuple[dict, Served]:
-        try:
-            note = orjson.loads((folder / checkpoints.NOTE).read_bytes())
-            lora, base = note["lora"], note["base_model"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ApiError(f"The checkpoint {folder.name} cannot be read: {error}. Use an earlier one.", "path") from error
-        for served in self.engine.registry.served.values():
-            if served.adapter is None and served.source.location == base:
-                return note, served
-        raise ApiError(f"The checkpoint {folder.name} belongs to {base}, which this engine does not serve.", "path")
-
-    async def load_weights(self, body: dict):
-        refuse(body, "weights_access_token")
-        folder = self.find(of(body, "path", str))
-        optimizer = of(body, "optimizer", bool, False)
-        if body.get("model_id") is None:
-            note, served = self.note(folder)
-            lora = Lora(**note["lora"]) if note["lora"] else None
-            return self._create(body, lora, served, lambda trainer, id: checkpoints.load(trainer, id, folder, optimizer))
-        model = self.model(body)
-
-        def prepare(future: Future):
-            run = lambda: checkpoints.load(self.trainer(model.served), model.id, folder, optimizer)  # noqa: E731
-            reply = {"type": "load_weights", "path": body["path"], "model_id": model.id}
-            return lambda: self.learn(future, run, lambda _: reply)
-
-        return self.ordered(model, of(body, "seq_id", int), prepare)
-
-    async def weights_info(self, body: dict):
-        note, served = self.note(self.find(of(body, "tinker_path", str)))
-        lora = note["lora"]
-        return {"base_model": served.name, "is_lora": lora is not None, "lora_rank": lora and lora["rank"], **{f"train_{p}": lora is None or lora[f"train_{p}"] for p in ("attn", "mlp", "unembed")}}
-
-    # Weights for the sampler
-
-    async def save_weights_for_sampler(self, body: dict):
-        model = self.model(body)
-
-        def prepare(future: Future):
-            refuse(body, "ttl_seconds")
-            name = of(body, "path", str, None)
-            if name is not None:
-                path, folder = self.place(model.id, "sampler_weights", name, body)
-                reply = {"type": "save_weights_for_sampler", "path": path, "sampling_session_id": None}
-                return lambda: self.learn(future, lambda: self._save(model, folder, False), lambda _: reply)
-            return lambda: self._take(future, model)
-
-        return self.ordered(model, of(body, "seq_id", int), prepare)
-
-    def _take(self, future: Future, model: Model) -> None:
-        model.version += 1
-        version = model.version
-
-        def reply(taken: Served):
-            id = f"{model.id}:sample:{version}"
-            self.offer(id, taken, None)
-            model.ephemeral.append(id)
-            while len(model.ephemeral) > EPHEMERAL:
-                old = model.ephemeral.pop(0)
-                self.samplers.pop(old, None)
-                self.engine.registry.served.pop(old, None)
-            return {"type": "save_weights_for_sampler", "path": None, "sampling_session_id": id}
-
-        self.learn(future, lambda: snapshot(model.served, self.trainer(model.served), model.id, version), reply)
-
-    def offer(self, id: str, taken: Served, path: str | None) -> None:
-        """Makes weights known to asample, and by the same name to the OpenAI routes."""
-        self.samplers[id] = taken, path
-        if taken.adapter is not None:
-            taken.name = id
-            self.engine.registry.served[id] = taken
-
-    async def create_sampling_session(self, body: dict):
-        session = of(body, "session_id", str)
-        self.touch(session)
-        id = f"{session}:sampler:{of(body, 'sampling_session_seq_id', int)}"
-        if id not in self.samplers:
-            path = of(body, "model_path", str, None)
-            if path is None:
-                self.offer(id, await self.engine.loaded(self.base(of(body, "base_model", str)).name), None)
-            else:
-                self.offer(id, await self.from_disk(path), path)
-        return {"type": "create_sampling_session", "sampling_session_id": id}
-
-    async def from_disk(self, path: str) -> Served:
-        """Saved weights, for the sampler only."""
-        folder = self.find(path)
-        _, served = self.note(folder)
-        trainer, id = self.trainer(served), f"sampler:{secrets.token_hex(6)}"
-
-        def run():
-            try:
-                checkpoints.load(trainer, id, folder, False)
-                return snapshot(served, trainer, id, 0)
-            finally:
-                trainer.drop(id)
-
-        future, taken = self.futures.new(), []
-        self.learn(future, run, lambda value: taken.append(value) or {})
-        await future.done.wait()
-        if not taken:
-            raise ApiError(future.reply["error"], "model_path")
-        return taken[0]
-
-    def sampler(self, id: str) -> tuple[Served, str | None]:
-        if id not in self.samplers:
-            raise ApiError(f"The sampling session {id!r} does not exist, or newer weights have taken its place.", "sampling_session_id")
-        return self.samplers[id]
-
-
-def json_of(body: bytes) -> dict:
-    try:
-        value = orjson.loads(body or b"{}")
-    except orjson.JSONDecodeError as error:
-        raise ApiError(f"The body is not JSON: {error}.") from error
-    if not isinstance(value, dict):
-        raise ApiError("The body must be a JSON object.")
-    return value
 
 
 def answer(value) -> Response:
@@ -411,8 +53,6 @@ def guarded(handler):
 
 def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
     """Adds the routes under /api/v1. Checkpoints go into `folder`."""
-    from rehearsal_engine.api.tinker_sampling import asample
-
     tinker = Tinker(engine, folder)
 
     def post(path: str, handler) -> None:
@@ -437,6 +77,9 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
         base = served.name if served.adapter is None else tinker_base(engine, served)
         return {"sampler_id": id, "base_model": base, "model_path": path}
 
+    async def forward_backward(request: Request):
+        return tinker.forward_backward(await request.body(), "json" in request.headers.get("content-type", ""))
+
     async def finish(request: Request):
         tinker.finish(request.path_params["id"])
         return {}
@@ -445,7 +88,7 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
     route("get_server_capabilities", capabilities, "GET")
     route("samplers/{id}", sampler_info, "GET")
     route("sessions/{id}/finish", finish, "POST")
-    route("forward_backward", tinker.forward_backward, "POST")
+    route("forward_backward", forward_backward, "POST")
     post("client/config", lambda _: constant(CONFIG))
     post("telemetry", lambda _: constant({"status": "accepted"}))
     post("session_heartbeat", tinker.heartbeat)

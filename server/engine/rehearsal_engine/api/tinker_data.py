@@ -7,11 +7,22 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
+import orjson
 
 from rehearsal_engine.api.errors import ApiError
 from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, array
 from rehearsal_engine.learning.losses import LOSSES
 from rehearsal_engine.learning.trainer import Adam, Lora, Row
+
+
+def json_of(body: bytes) -> dict:
+    try:
+        value = orjson.loads(body or b"{}")
+    except orjson.JSONDecodeError as error:
+        raise ApiError(f"The body is not JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise ApiError("The body must be a JSON object.")
+    return value
 
 
 def of(body: Mapping, name: str, kind: type | tuple, default=...):
