@@ -60,19 +60,18 @@ class EventStream:
             await unless_gone(self.request, self._send_all(send))
         except ClientGone:
             return
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_all(self, send) -> None:
+        end = b"data: [DONE]\n\n"
         try:
             async for event in self.events:
                 body = b"data: " + dump(event) + b"\n\n"
                 await send({"type": "http.response.body", "body": body, "more_body": True})
         except ApiError as error:  # headers are gone: the error is an event, as vLLM does it
-            body = b"data: " + dump(error.body()) + b"\n\n"
-            await send({"type": "http.response.body", "body": body, "more_body": True})
+            end = b"data: " + dump(error.body()) + b"\n\n" + end
         finally:
             await self.events.aclose()
-        await send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True})
+        await send({"type": "http.response.body", "body": end, "more_body": False})
 
 
 class BearerAuth:
