@@ -1,6 +1,6 @@
 /** `rehearsal check`: what is wrong with environment files, with the place and the next step. */
 import path from 'node:path';
-import { printable } from '../core/rehearsal/document';
+import { printable } from '../core/text';
 import { type EnvironmentFile, positionOf, readEnvironment } from '../node/environments';
 import { parse, UsageError } from './arguments';
 import { EXIT, type Terminal } from './terminal';

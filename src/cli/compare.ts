@@ -5,8 +5,8 @@ import type { Environment } from '../core/environment/types';
 import type { Share } from '../core/fidelity/interval';
 import { type FidelitySummary, summarize, verdictOf } from '../core/fidelity/summary';
 import { formatJson } from '../core/json';
-import { printable } from '../core/rehearsal/document';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
+import { printable } from '../core/text';
 import { usableEnvironment } from '../node/environments';
 import {
   type CompareTarget,

@@ -1,8 +1,8 @@
 /** The command line: the same product without an editor, for terminals and CI. Documented in `docs/cli.md`. */
 
 import { TemplateError } from '../core/conversation/render';
-import { printable } from '../core/rehearsal/document';
 import { EmptyStreamError } from '../core/rehearsal/drivers';
+import { printable } from '../core/text';
 import { NodeError, UserError } from '../node/errors';
 import { ExecutorError } from '../node/tools/failures';
 import { UsageError } from './arguments';

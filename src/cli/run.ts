@@ -1,10 +1,10 @@
 /** `rehearsal run`: tasks as tests, for terminals and CI. */
 import path from 'node:path';
 import type { Environment } from '../core/environment/types';
-import { printable } from '../core/rehearsal/document';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { endView } from '../core/rehearsal/view';
 import { tokenCounts } from '../core/reward/rollout';
+import { printable } from '../core/text';
 import { UserError } from '../core/user-error';
 import { usableEnvironment } from '../node/environments';
 import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../node/rollouts';

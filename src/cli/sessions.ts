@@ -1,6 +1,6 @@
 /** `rehearsal sessions`: the saved ones, newest first. */
 import path from 'node:path';
-import { printable } from '../core/rehearsal/document';
+import { printable } from '../core/text';
 import { sessionsFolder } from '../node/sessions/file';
 import { listSessions } from '../node/sessions/list';
 import { parse, UsageError } from './arguments';

@@ -1,5 +1,5 @@
 /** How the terminal shows things: colours only where they are wanted, whatever a model wrote as visible text. */
-import { printable } from '../core/rehearsal/document';
+import { escaped, printable } from '../core/text';
 
 export interface Style {
   dim(text: string): string;
@@ -34,7 +34,7 @@ export function styleFor(stream: { isTTY?: boolean }): Style {
 
 /** Text from outside on one line: line ends and tabs as such, quotes around, so that spaces can be seen. */
 export function quoted(text: string): string {
-  return `"${printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+  return `"${escaped(text)}"`;
 }
 
 /** Text from outside over several lines, each indented. */

@@ -1,8 +1,8 @@
 /** A rehearsal in the terminal: a line a token, then what the gates, the tools and the checks said. */
 import { formatJson } from '../core/json';
-import { printable } from '../core/rehearsal/document';
 import type { Setup } from '../core/rehearsal/types';
 import type { CheckView } from '../core/rehearsal/view.types';
+import { printable } from '../core/text';
 import type { StepEvent, TokenEvent } from './events';
 import { indented, percent, quoted, type Style } from './style';
 

@@ -2,7 +2,8 @@
  * Every error that the world outside can cause, as something a person can act on: what happened and why, what
  * to do next, and where there is one the button that does it. Actions are ids of `features/errors.ts`.
  */
-import { type ErrorAction, UserError } from '../core/user-error';
+import { escaped } from '../core/text';
+import { type ErrorAction, reasonOf, UserError } from '../core/user-error';
 
 export { UserError };
 
@@ -14,6 +15,7 @@ export type ErrorCode =
   | 'server-error'
   | 'server-odd'
   | 'tier-unsupported'
+  | 'score-unsupported'
   | 'model-unknown'
   | 'context-too-long'
   | 'template-refuses'
@@ -51,18 +53,15 @@ const SELECT_MODEL = { title: 'Select Model', id: 'selectModel' };
 const SET_UP = { title: 'Set Up Server', id: 'setUpServer' };
 const SET_TOKEN = { title: 'Set Token', id: 'setServerToken' };
 
-/** First line of a reason, bounded and with control characters shown: it comes from outside. */
+/** First line of a reason, bounded and with what could hide or reorder it shown: it comes from outside. */
 export function oneLine(text: string, most = 300): string {
   const line = text.trim().split(/\r?\n/, 1)[0] ?? '';
-  const shown = line.replace(
-    /[\x00-\x1f\x7f-\x9f]/g,
-    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  const shown = escaped(line);
   return shown.length > most ? `${shown.slice(0, most - 1)}…` : shown;
 }
 
 /** Without the full stop that our sentences put there themselves. */
-const reason = (text: string) => oneLine(text).replace(/[.\s]+$/, '');
+const reason = (text: string) => reasonOf(oneLine(text));
 
 export const errors = {
   refused: (url: string, cause?: unknown) =>
@@ -120,6 +119,13 @@ export const errors = {
       'tier-unsupported',
       `The server at ${url} cannot be stepped token by token: tier not supported yet, since ${reason(missing)}.`,
       'Use the embedded server, vLLM or llama.cpp.',
+      SELECT_MODEL,
+    ),
+  noScore: (url: string) =>
+    new NodeError(
+      'score-unsupported',
+      `The server at ${oneLine(url, 200)} cannot score: it gives no probabilities of a text that it did not write itself.`,
+      'Use the embedded server or vLLM for that; everything else works here.',
       SELECT_MODEL,
     ),
   noModel: (model: string, known: readonly string[]) =>

@@ -1,6 +1,7 @@
 /** What a model wrote, as it is shown and as it is said. Control characters never reach the page as such. */
-import { printable } from '../../src/core/rehearsal/document';
+
 import type { TokenView } from '../../src/core/rehearsal/view.types';
+import { printable } from '../../src/core/text';
 
 export { printable };
 

@@ -2,6 +2,7 @@
  * The transcript as a read-only text document: what the debugger shows as source. Every token of the branch
  * shown has a place in it, so that the current one can be marked and a breakpoint belongs to an output.
  */
+import { printable } from '../text';
 import type { SessionView, TokenView } from './view.types';
 
 /** A place of a token, zero-based; a token may span lines. */
@@ -33,7 +34,8 @@ export interface TranscriptDocument {
   turns: Map<number, number>;
 }
 
-const INDENT = '  ';
+/** Before everything but headings. */
+export const INDENT = '  ';
 
 export function transcriptDocument(view: SessionView): TranscriptDocument {
   const page = new Page();
@@ -68,20 +70,6 @@ export function transcriptDocument(view: SessionView): TranscriptDocument {
       page.line(`${INDENT}${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);
   }
   return page.finish();
-}
-
-/** Control characters as `\xNN`, so that what a model writes can neither move a cursor nor hide. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    (letter) => (letter === '\t' ? '\t' : escapeOf(letter.charCodeAt(0))),
-  );
-}
-
-function escapeOf(code: number): string {
-  return code < 0x100
-    ? `\\x${code.toString(16).padStart(2, '0')}`
-    : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 class Page {

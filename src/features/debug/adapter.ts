@@ -11,8 +11,8 @@ import {
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import { printable } from '../../core/rehearsal/document';
 import { endView } from '../../core/rehearsal/view';
+import { printable } from '../../core/text';
 import { failureOf } from '../session/failure';
 import type { Gesture, LiveSession } from '../session/live';
 import type { Stop, Surface } from '../session/stops';

@@ -1,7 +1,7 @@
 /** The requests of a debug adapter that only look: breakpoints, stack, variables, expressions. */
 import { DebugSession } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import { printable } from '../../core/rehearsal/document';
+import { printable } from '../../core/text';
 import { failureOf } from '../session/failure';
 import type { Breakpoints } from './breakpoints';
 import { ExpressionError } from './evaluate';

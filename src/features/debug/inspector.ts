@@ -2,7 +2,7 @@
 import { Source, StackFrame } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
 import { rehearseCall, turnStart } from '../../core/rehearsal/ask';
-import { printable } from '../../core/rehearsal/document';
+import { printable } from '../../core/text';
 import type { LiveSession } from '../session/live';
 import { cursorPlace, type Place } from '../session/places';
 import { callIn, ExpressionError, NAMES, read } from './evaluate';

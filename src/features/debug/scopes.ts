@@ -1,9 +1,10 @@
 /** What the Variables view holds, by frame of the stack. */
-import { printable } from '../../core/rehearsal/document';
+
 import { outputText } from '../../core/rehearsal/outputs';
 import type { CallStep, State, Token, Turn } from '../../core/rehearsal/types';
 import { callText } from '../../core/rehearsal/view';
 import { rewardOf } from '../../core/reward/rollout';
+import { printable } from '../../core/text';
 import type { Focus } from './focus';
 import { jsonRow, oneLine, type Row, textRow } from './values';
 

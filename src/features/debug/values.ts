@@ -1,7 +1,7 @@
 /** Values as the debugger's tree shows them: JSON, opened level by level, with control characters escaped. */
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
 import { formatJson, type Json } from '../../core/json';
-import { printable } from '../../core/rehearsal/document';
+import { escaped } from '../../core/text';
 
 /** A row that may be opened. */
 export interface Row {
@@ -15,8 +15,7 @@ const PREVIEW = 200;
 
 /** One line of text: line ends as `\n`, control characters shown, cut where it is long. */
 export function oneLine(text: string, most = PREVIEW): string {
-  const line = printable(text.length > most ? `${text.slice(0, most)}…` : text);
-  return line.replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return escaped(text.length > most ? `${text.slice(0, most)}…` : text);
 }
 
 export function jsonRow(name: string, value: Json | undefined): Row {

@@ -1,6 +1,6 @@
 /** Runs tasks: every attempt a rollout with its own session file, results published as soon as a task is done. */
 import * as vscode from 'vscode';
-import { printable } from '../../core/rehearsal/document';
+import { printable } from '../../core/text';
 import { UserError } from '../../core/user-error';
 import { planRollouts, type RolloutResult, runRollouts } from '../../node/rollouts';
 import { sessionsFolder } from '../../node/sessions/file';
