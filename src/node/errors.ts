@@ -183,6 +183,12 @@ export const errors = {
       `The session cannot be saved to ${file}: ${reason(why)}.`,
       'Free space or check the rights of the folder; nothing is sampled until it can be saved.',
     ),
+  sessionTaken: (file: string) =>
+    new NodeError(
+      'session-unwritable',
+      `Another program has written to the session ${file} since it was opened here.`,
+      'Open it again to go on from where that program left it; nothing is written here until then.',
+    ),
   noPython: (found: string) =>
     new NodeError(
       'python-missing',

@@ -65,9 +65,18 @@ export class Session {
 
   /** Appends a reply behind `parent` (the cursor by default) and moves there. */
   add(reply: Reply, parent = this.at): SessionNode {
+    const { at, end } = this;
     const node = this.link(this.nodes.length, parent, reply);
     this.at = this.end = node.id;
-    this.sink({ t: 'reply', id: node.id, parent, reply });
+    try {
+      this.sink({ t: 'reply', id: node.id, parent, reply });
+    } catch (error) {
+      // What is not kept did not happen: nothing that follows may build on it.
+      this.nodes.pop();
+      this.node(parent).children.pop();
+      Object.assign(this, { at, end });
+      throw error;
+    }
     return node;
   }
 
@@ -75,10 +84,16 @@ export class Session {
   move(id: number): void {
     const node = this.node(id);
     const tip = this.isOnPath(node.id, this.end) ? this.end : this.lastOf(node).id;
-    if (id === this.at && tip === this.end) return;
+    const { at, end } = this;
+    if (id === at && tip === end) return;
     this.at = id;
     this.end = tip;
-    this.sink({ t: 'at', at: this.at, tip });
+    try {
+      this.sink({ t: 'at', at: this.at, tip });
+    } catch (error) {
+      Object.assign(this, { at, end });
+      throw error;
+    }
   }
 
   /** The stored reply that comes next on the branch shown, or null at its end. */

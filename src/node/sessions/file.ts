@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Session, type SessionRecord, type Sink } from '../../core/rehearsal/session';
 import type { Setup } from '../../core/rehearsal/types';
-import { errors } from '../errors';
+import { errors, NodeError } from '../errors';
 import { type Lines, readLines } from './lines';
 
 export const FORMAT_VERSION = 1;
@@ -78,7 +78,14 @@ export function openSession(file: string, options: Pick<StoreOptions, 'onRecord'
 function writing(writer: Writer, onRecord?: Sink): Sink {
   return (record) => {
     writer.append(record);
-    onRecord?.(record);
+    try {
+      onRecord?.(record);
+    } catch (error) {
+      // The record is kept: whoever is told of it must not undo that by failing.
+      process.nextTick(() => {
+        throw error;
+      });
+    }
   };
 }
 
@@ -97,6 +104,8 @@ export interface LoadedSession {
 export function loadSession(file: string): LoadedSession {
   let data: Uint8Array;
   try {
+    // Reading a pipe would wait for whoever writes into it.
+    if (!fs.statSync(file).isFile()) throw new Error('it is no regular file');
     data = fs.readFileSync(file);
   } catch (error) {
     throw errors.session(file, (error as Error).message);
@@ -146,10 +155,14 @@ function trim(file: string, lines: Lines): void {
 
 class Writer {
   private fd: number | null;
+  /** Bytes of whole records; a write that failed may have left a part of one behind them. */
+  private whole: number;
+  private torn = false;
 
   constructor(private readonly file: string) {
     try {
       this.fd = fs.openSync(file, 'a');
+      this.whole = fs.fstatSync(this.fd).size;
     } catch (error) {
       throw errors.sessionUnwritable(file, (error as Error).message);
     }
@@ -157,12 +170,32 @@ class Writer {
 
   append(record: SessionRecord): void {
     if (this.fd === null) throw errors.sessionUnwritable(this.file, 'it was closed');
+    const data = Buffer.from(`${JSON.stringify(record)}\n`);
     try {
-      writeAll(this.fd, Buffer.from(`${JSON.stringify(record)}\n`));
+      this.mend();
+      if (fs.fstatSync(this.fd).size !== this.whole) throw errors.sessionTaken(this.file);
+      this.torn = true;
+      writeAll(this.fd, data);
+      this.torn = false;
+      this.whole += data.length;
     } catch (error) {
-      throw errors.sessionUnwritable(this.file, (error as Error).message);
+      try {
+        this.mend();
+      } catch {
+        // Tried again before the next record.
+      }
+      throw error instanceof NodeError
+        ? error
+        : errors.sessionUnwritable(this.file, (error as Error).message);
     }
     if (record.t === 'reply' && (record.reply.kind !== 'token' || record.reply.token.end)) this.keep();
+  }
+
+  /** A full disk takes a part of a record: what follows it later must not stand on the same line. */
+  private mend(): void {
+    if (!this.torn) return;
+    fs.ftruncateSync(this.fd!, this.whole);
+    this.torn = false;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 /** Session files: whole after a kill at any byte, never written over where they are damaged. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -206,6 +207,62 @@ describe('session files', () => {
     const stored = createSession(temporary('sessions'), setup());
     stored.close();
     assert.throws(() => stored.session.add({ kind: 'prompt', ids: [1] }), isSession('session-unwritable'));
+  });
+
+  it('go on whole after a full disk took a part of a record', async () => {
+    const stored = createSession(temporary('sessions'), setup());
+    let steps = 0;
+    const after = () => ++steps % 5 === 0;
+    await drive(stored.session, ports, after);
+    const write = fs.writeSync;
+    let left = 20;
+    // A disk with room for a few bytes more.
+    (fs as { writeSync: unknown }).writeSync = (fd: number, data: Uint8Array, at = 0) => {
+      if (left === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      const size = Math.min(left, data.length - at);
+      left -= size;
+      return write(fd, data, at, size);
+    };
+    const before = view(stored);
+    try {
+      for (const _ of [1, 2]) {
+        await assert.rejects(drive(stored.session, ports, after), isSession('session-unwritable'));
+        assert.deepEqual(view(stored), before);
+        left = 7;
+      }
+    } finally {
+      fs.writeSync = write;
+    }
+    await drive(stored.session, ports, toTheEnd);
+    stored.close();
+    const again = openSession(stored.path);
+    assert.equal(again.notice, null);
+    assert.deepEqual(view(again), view(stored));
+    assert.equal(again.session.state.position.kind, 'done');
+  });
+
+  it('are written by one program at a time: the other is told', async () => {
+    const stored = createSession(temporary('sessions'), setup());
+    await drive(stored.session, ports, oneToken);
+    const other = openSession(stored.path);
+    await drive(other.session, ports, oneToken);
+    await assert.rejects(
+      drive(stored.session, ports, oneToken),
+      /Another program has written to the session/,
+    );
+    await drive(other.session, ports, toTheEnd);
+    for (const one of [stored, other]) one.close();
+    const again = openSession(stored.path);
+    assert.equal(again.notice, null);
+    assert.deepEqual(view(again), view(other));
+  });
+
+  it('are not waited for where they are pipes', function () {
+    if (process.platform === 'win32') return this.skip();
+    const folder = temporary('sessions');
+    execFileSync('mkfifo', [path.join(folder, 'pipe.jsonl')]);
+    assert.throws(() => loadSession(path.join(folder, 'pipe.jsonl')), /no regular file/);
+    assert.deepEqual(listSessions(folder).sessions, []);
   });
 
   it('have names of their own, whatever tasks are called, and stay out of repositories', () => {
