@@ -1,9 +1,8 @@
 /** Keys for stepping in a terminal. The same gestures as in the editor, on the same drivers. */
 import readline from 'node:readline';
-import { drive, type Ports } from '../core/rehearsal/drivers';
+import { drive, GESTURES, type Gesture, type Ports, stepBefore } from '../core/rehearsal/drivers';
 import { chooseAlternative, sampleAgain } from '../core/rehearsal/forks';
-import type { Session, SessionNode } from '../core/rehearsal/session';
-import { GESTURES, type Gesture } from './step';
+import type { Session } from '../core/rehearsal/session';
 import { quoted } from './style';
 import type { Terminal } from './terminal';
 import type { TranscriptPrinter } from './transcript';
@@ -68,12 +67,9 @@ export async function interact({ session, ports, printer, terminal, first }: Int
 }
 
 function back(session: Session, { page }: Terminal, printer: TranscriptPrinter): void {
-  let node: SessionNode = session.cursor;
-  if (node.parent !== null) node = session.node(node.parent);
-  while (node.reply?.kind === 'prompt' && node.parent !== null) node = session.node(node.parent);
-  session.move(node.id);
+  const { id, reply } = stepBefore(session, session.cursor.id);
+  session.move(id);
   printer.newHeading();
-  const { reply } = node;
   const where =
     reply?.kind === 'token'
       ? `after ${quoted(reply.token.text)}`

@@ -2,15 +2,7 @@
 import path from 'node:path';
 import { createRenderer } from '../core/conversation/render';
 import type { Environment, Task } from '../core/environment/types';
-import {
-  drive,
-  oneOutput,
-  oneToken,
-  oneTurn,
-  type Ports,
-  toTheEnd,
-  type Until,
-} from '../core/rehearsal/drivers';
+import { drive, GESTURES, type Gesture, type Ports } from '../core/rehearsal/drivers';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import type { SessionRecord } from '../core/rehearsal/session';
 import type { Setup } from '../core/rehearsal/types';
@@ -26,14 +18,6 @@ import { interact } from './interactive';
 import { sessionsOf } from './places';
 import { EXIT, type Terminal } from './terminal';
 import { printStart, TranscriptPrinter } from './transcript';
-
-export type Gesture = 'token' | 'output' | 'turn' | 'continue';
-export const GESTURES: { [gesture in Gesture]: Until } = {
-  token: oneToken,
-  output: oneOutput,
-  turn: oneTurn,
-  continue: toTheEnd,
-};
 
 const OPTIONS = {
   ...MODEL_OPTIONS,

@@ -6,6 +6,8 @@ import type { Renderer } from '../conversation/render';
 import type { Outcome } from '../environment/types';
 import type { Json } from '../json';
 import type { Policy, SampleRequest, Signal } from '../policy';
+import { escaped } from '../text';
+import { UserError } from '../user-error';
 import { need } from './machine';
 import type { Session, SessionNode } from './session';
 import type { Need, RehearsalOptions, Reply, State } from './types';
@@ -39,6 +41,24 @@ export const oneTurn: Until = ({ after }) =>
 
 /** To the end of the task. */
 export const toTheEnd: Until = () => false;
+
+export type Gesture = 'token' | 'output' | 'turn' | 'continue';
+
+/** What a gesture of the editor or of the command line runs to. */
+export const GESTURES: { readonly [gesture in Gesture]: Until } = {
+  token: oneToken,
+  output: oneOutput,
+  turn: oneTurn,
+  continue: toTheEnd,
+};
+
+/** The node before the step that led to `id`, on its branch; a rendered prompt is no step. */
+export function stepBefore(session: Session, id: number): SessionNode {
+  let node = session.node(id);
+  if (node.parent !== null) node = session.node(node.parent);
+  while (node.reply?.kind === 'prompt' && node.parent !== null) node = session.node(node.parent);
+  return node;
+}
 
 /**
  * Drives until `until` holds or the task ends. Replies stored ahead on the branch shown are replayed; only
@@ -87,10 +107,18 @@ async function replyTo(
     case 'user':
       return { kind: 'user', text: wanted.text };
     case 'execution': {
-      if (!ports.execute) throw new Error(`no executor was given for the call to ${wanted.tool}`);
+      if (!ports.execute) throw withoutTools(wanted.tool);
       return { kind: 'executed', ...(await ports.execute(wanted, signal)) };
     }
   }
+}
+
+/** A session with real tools that was saved and opened again: nobody may run them without being asked. */
+function withoutTools(tool: string): UserError {
+  return new UserError(
+    `The session cannot go on: it needs the real tool ${escaped(tool)}, and real tools are not started for a session that was opened again.`,
+    'Its steps so far can be looked at; start a new session to run the tools.',
+  );
 }
 
 type TokensNeed = Extract<Need, { kind: 'tokens' }>;
