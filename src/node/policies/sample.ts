@@ -64,13 +64,15 @@ function bodyOf({ info, who }: Connection, request: SampleRequest): { [field: st
     presence_penalty: 0,
     frequency_penalty: 0,
     logprobs: alternatives,
+  };
+  // Our engine mixes the position into its draws; others get another seed at each position. Its answer holds the
+  // ids as it is: `return_token_ids` would send the whole prompt back on every step.
+  if (who === 'engine') return { ...common, seed, priority, stop_token_ids: info.endIds };
+  const drawn = {
+    ...common,
+    seed: mixSeed(seed, prompt.length),
     stream_options: { include_usage: true },
   };
-  // Our engine mixes the position into its draws; others get another seed at each position.
-  if (who === 'engine') {
-    return { ...common, seed, priority, stop_token_ids: info.endIds, return_token_ids: true };
-  }
-  const drawn = { ...common, seed: mixSeed(seed, prompt.length) };
   if (who === 'vllm') {
     return {
       ...drawn,
