@@ -68,6 +68,8 @@ export class ModuleHost {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
+    // Idle, it keeps nobody alive: without this, a program with nothing else to do would end in the middle of this wait.
+    hold(child, true);
     this.drop(failures.cancelled());
     await gone;
   }

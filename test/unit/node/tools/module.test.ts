@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { usableEnvironment } from '../../../../src/node/environments';
 import { createExecutor } from '../../../../src/node/tools';
 import { call, children, closeExecutors, executorOf, ROOT, until } from './support';
@@ -55,6 +58,26 @@ describe('tools as a module', () => {
       await executor.close();
     }
   });
+
+  it('let the program that closes them go on, also where it waits for nothing else', async () => {
+    const module = (name: string) => JSON.stringify(pathToFileURL(path.join(ROOT, name)).href);
+    const program = `
+      import { usableEnvironment } from ${module('src/node/environments.ts')};
+      import { createExecutor } from ${module('src/node/tools/index.ts')};
+      const environment = await usableEnvironment('examples/shop/shop.rehearsal.json');
+      const executor = createExecutor({ environment, folder: 'examples/shop' });
+      const session = await executor.open();
+      await session.execute({ tool: 'get_order', arguments: { order_id: '#W4284542' } });
+      await session.close();
+      await executor.close();
+      console.log('went on');`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '--eval', program],
+      { cwd: ROOT },
+    );
+    assert.equal(stdout, 'went on\n');
+  }).timeout(60_000);
 
   it('begin in the state of the task: a value, or a file beside the environment', async () => {
     const executor = odd({ state: { n: 5 } });
