@@ -5,26 +5,29 @@
 import { EventEmitter } from 'node:events';
 import {
   drive,
-  oneOutput,
-  oneToken,
-  oneTurn,
+  GESTURES,
+  type Gesture,
   type Ports,
-  toTheEnd,
+  stepBefore,
   type Until,
 } from '../../core/rehearsal/drivers';
 import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { UserError } from '../../core/user-error';
+import { Connection } from './connection';
 import { failureOf } from './failure';
+import { Patience } from './patience';
 import { type Stop, type StopKind, type Surface, stopText } from './stops';
 
-export type Gesture = 'token' | 'output' | 'turn' | 'continue';
 export type Status = 'stopped' | 'running' | 'ended' | 'failed';
 
 type Step = Parameters<Until>[0];
 
+/** What a step is stopped for. */
+type Reason = Pick<Stop, 'kind' | 'exception'>;
+
 /** Why to stop after a step besides the gesture itself: breakpoints and filters. */
-export type Watch = (step: Step) => Pick<Stop, 'kind' | 'exception'> | null;
+export type Watch = (step: Step) => Reason | null;
 
 export interface LiveOptions {
   id: string;
@@ -54,15 +57,6 @@ interface Events {
   close: [];
 }
 
-const UNTIL: { [gesture in Gesture]: Until } = {
-  token: oneToken,
-  output: oneOutput,
-  turn: oneTurn,
-  continue: toTheEnd,
-};
-
-const PATIENCE_MS = 10_000;
-
 export class LiveSession extends EventEmitter<Events> {
   readonly id: string;
   readonly file: string;
@@ -72,15 +66,13 @@ export class LiveSession extends EventEmitter<Events> {
   status: Status;
   failure: UserError | null = null;
   lastStop: Stop;
-  /** Set while a server keeps a person waiting. */
-  notice = '';
   private readonly history: { at: number; tip: number }[] = [];
   private readonly options: LiveOptions;
-  private ports: Ports | null = null;
+  private readonly model: Connection;
+  private readonly patience = new Patience(() => this.emit('notice'));
   private running: { abort: AbortController; done: Promise<void>; since: number } | null = null;
   private milliseconds = 0;
   private sampled: number;
-  private patience: NodeJS.Timeout | undefined;
 
   constructor(options: LiveOptions) {
     super();
@@ -90,6 +82,7 @@ export class LiveSession extends EventEmitter<Events> {
     this.file = options.file;
     this.environmentFile = options.environmentFile;
     this.session = options.session;
+    this.model = new Connection(options.connect, this.session.setup.policy);
     this.sampled = this.session.nodes.filter((node) => isSampled(node.reply)).length;
     const kind = this.ended ? 'end' : this.session.cursor.id === 0 ? 'entry' : 'goto';
     this.status = this.ended ? 'ended' : 'stopped';
@@ -116,10 +109,15 @@ export class LiveSession extends EventEmitter<Events> {
     return this.session.cursor.id !== 0;
   }
 
+  /** Set while a server keeps a person waiting. */
+  get notice(): string {
+    return this.patience.notice;
+  }
+
   /** To be given every record of the session, by whoever made it. */
   noted(record: SessionRecord): void {
     if (record.t === 'reply' && isSampled(record.reply)) this.sampled++;
-    if (this.running) this.bePatient();
+    if (this.running) this.patience.begin();
     this.emit('record', record);
   }
 
@@ -128,10 +126,7 @@ export class LiveSession extends EventEmitter<Events> {
     if (this.running) return;
     if (this.ended && !this.session.next()) return this.stand('end', by);
     const from = this.place();
-    await this.run(by, async (ports, signal) => {
-      await drive(this.session, ports, this.untilOf(gesture), signal);
-      return signal.aborted ? 'pause' : 'step';
-    });
+    await this.run(gesture, by);
     if (this.session.cursor.id !== from.at) this.history.push(from);
   }
 
@@ -149,52 +144,59 @@ export class LiveSession extends EventEmitter<Events> {
       this.session.move(last.tip);
       this.session.move(last.at);
     } else {
-      this.session.move(this.stepBefore(this.session.cursor.id));
+      this.session.move(stepBefore(this.session, this.session.cursor.id).id);
     }
     this.stand(this.session.cursor.id === 0 ? 'entry' : 'step', by);
   }
 
   /** Back to the nearest earlier step that `watch` stops at, else to the start. */
-  async reverseContinue(by: Surface = 'debugger'): Promise<void> {
-    await this.pause();
-    this.remember();
-    const path = this.session.path();
-    for (let i = path.length - 2; i > 0; i--) {
-      const found = this.seenAt(path[i]!.id);
-      if (!found) continue;
-      this.session.move(path[i]!.id);
-      return this.stand(found.kind, by, found.exception);
-    }
-    this.session.move(0);
-    this.stand('entry', by);
+  reverseContinue(by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      const path = this.session.path();
+      for (let i = path.length - 2; i > 0; i--) {
+        const found = this.seenAt(path[i]!.id);
+        if (!found) continue;
+        this.session.move(path[i]!.id);
+        return found;
+      }
+      this.session.move(0);
+      return { kind: 'entry' };
+    });
   }
 
   /** The whole task again from its first token; the branch left behind is kept. */
-  async restart(by: Surface = 'debugger'): Promise<void> {
-    await this.pause();
-    this.remember();
-    restartTask(this.session);
-    this.stand('entry', by);
+  restart(by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      restartTask(this.session);
+      return { kind: 'entry' };
+    });
   }
 
   /** Puts an alternative in the place of the token at `node`. */
-  async choose(node: number, alternative: number, by: Surface = 'debugger'): Promise<void> {
-    await this.pause();
-    const { reply } = this.session.node(node);
-    const choice =
-      reply?.kind === 'token' && reply.token.alternatives.find((other) => other.id === alternative);
-    if (!choice) throw new RangeError(`node ${node} has no alternative ${alternative}`);
-    this.remember();
-    chooseAlternative(this.session, node, choice);
-    this.stand(this.ended ? 'end' : 'goto', by);
+  choose(node: number, alternative: number, by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      const { reply } = this.session.node(node);
+      const choice =
+        reply?.kind === 'token' && reply.token.alternatives.find((other) => other.id === alternative);
+      if (!choice) throw new RangeError(`node ${node} has no alternative ${alternative}`);
+      chooseAlternative(this.session, node, choice);
+      return { kind: this.ended ? 'end' : 'goto' };
+    });
   }
 
   /** Begins the output at `node` again, with other draws, and stops before its first token. */
-  async restartOutput(node: number, by: Surface = 'debugger'): Promise<void> {
-    await this.pause();
-    this.remember();
-    sampleAgain(this.session, node);
-    this.stand('goto', by);
+  restartOutput(node: number, by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      sampleAgain(this.session, node);
+      return { kind: 'goto' };
+    });
+  }
+
+  goto(node: number, by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      this.session.move(node);
+      return { kind: this.ended ? 'end' : 'goto' };
+    });
   }
 
   /** Samples the output at `node` again, all of it. */
@@ -203,18 +205,7 @@ export class LiveSession extends EventEmitter<Events> {
     const from = this.place();
     sampleAgain(this.session, node);
     this.history.push(from);
-    await this.run(by, async (ports, signal) => {
-      await drive(this.session, ports, this.untilOf('output'), signal);
-      return signal.aborted ? 'pause' : 'step';
-    });
-  }
-
-  async goto(node: number, by: Surface = 'debugger'): Promise<void> {
-    await this.pause();
-    this.session.node(node);
-    this.remember();
-    this.session.move(node);
-    this.stand(this.ended ? 'end' : 'goto', by);
+    await this.run('output', by);
   }
 
   /** Stands still for good; what is on the disk stays. */
@@ -224,15 +215,20 @@ export class LiveSession extends EventEmitter<Events> {
   }
 
   /** What the model can be asked for besides steps: the console's rehearsals. */
-  async connection(signal: AbortSignal): Promise<Ports> {
-    this.ports ??= await this.options.connect(signal);
-    return this.ports;
+  connection(signal: AbortSignal): Promise<Ports> {
+    return this.model.open(signal);
   }
 
-  private async run(
-    by: Surface,
-    drives: (ports: Ports, signal: AbortSignal) => Promise<StopKind>,
-  ): Promise<void> {
+  /** Moves at once what stands still; Step Back undoes it. */
+  private async jump(by: Surface, go: () => Reason): Promise<void> {
+    await this.pause();
+    const from = this.place();
+    const { kind, exception } = go();
+    this.history.push(from);
+    this.stand(kind, by, exception);
+  }
+
+  private async run(gesture: Gesture, by: Surface): Promise<void> {
     const abort = new AbortController();
     let finished = () => {};
     const done = new Promise<void>((ok) => {
@@ -241,20 +237,20 @@ export class LiveSession extends EventEmitter<Events> {
     this.running = { abort, done, since: this.now() };
     this.status = 'running';
     this.failure = null;
-    this.bePatient();
+    this.patience.begin();
     this.emit('run', by);
     const from = this.session.cursor.id;
     let kind: StopKind;
     try {
       // A step over stored tokens needs no server, so it must not fail for want of one.
-      const ports = this.session.next() ? this.lazyPorts() : await this.connection(abort.signal);
-      kind = abort.signal.aborted ? 'pause' : await drives(ports, abort.signal);
+      const ports = this.session.next() ? this.model.whenNeeded() : await this.model.open(abort.signal);
+      if (!abort.signal.aborted) await drive(this.session, ports, this.untilOf(gesture), abort.signal);
+      kind = abort.signal.aborted ? 'pause' : 'step';
     } catch (error) {
       kind = abort.signal.aborted ? 'pause' : 'failed';
       if (kind === 'failed') this.fail(error);
     }
-    clearTimeout(this.patience);
-    this.notice = '';
+    this.patience.end();
     this.milliseconds += this.now() - this.running.since;
     this.running = null;
     const seen =
@@ -266,30 +262,12 @@ export class LiveSession extends EventEmitter<Events> {
 
   private fail(error: unknown): void {
     this.failure = failureOf(error);
-    // The next step connects anew: the server may have come back at another address.
-    this.ports = null;
+    this.model.drop();
     this.options.log?.(`session ${this.id}: ${this.failure.message}`, error);
   }
 
-  /** Ports that connect when the stored tokens have run out. */
-  private lazyPorts(): Ports {
-    const { policy: info } = this.session.setup;
-    const get = async (signal?: unknown) => this.connection(signal as AbortSignal);
-    return {
-      policy: {
-        info,
-        render: async (request, signal) => (await get(signal)).policy.render(request, signal),
-        decode: async (ids, signal) => (await get(signal)).policy.decode(ids, signal),
-        sample: async function* (request, signal) {
-          yield* (await get(signal)).policy.sample(request, signal);
-        },
-      },
-      render: async (segment, signal) => (await get(signal)).render(segment, signal),
-    };
-  }
-
   private untilOf(gesture: Gesture): Until {
-    const until = UNTIL[gesture];
+    const until = GESTURES[gesture];
     // One token always stops; `drive` knows it by identity and asks the server for one token only.
     if (gesture === 'token') return until;
     return (step) => until(step) || this.watch(step) !== null;
@@ -315,31 +293,8 @@ export class LiveSession extends EventEmitter<Events> {
     this.emit('stop', this.lastStop);
   }
 
-  private stepBefore(id: number): number {
-    let node = this.session.node(id);
-    if (node.parent === null) return id;
-    do node = this.session.node(node.parent!);
-    while (node.reply?.kind === 'prompt' && node.parent !== null);
-    return node.id;
-  }
-
   private place(): { at: number; tip: number } {
     return { at: this.session.cursor.id, tip: this.session.tip.id };
-  }
-
-  private remember(): void {
-    this.history.push(this.place());
-  }
-
-  /** Says so when nothing has come for a while: a server that hangs must not look like one that thinks. */
-  private bePatient(): void {
-    clearTimeout(this.patience);
-    this.notice = '';
-    this.patience = setTimeout(() => {
-      this.notice = `The server has sent nothing for ${PATIENCE_MS / 1000} s; Pause stops waiting`;
-      this.emit('notice');
-    }, PATIENCE_MS);
-    this.patience.unref?.();
   }
 
   private now(): number {

@@ -169,7 +169,10 @@ function rangeOf({ line, column, endLine, endColumn }: Place): vscode.Range {
 
 /** The current token, tokens stored ahead of it, and the headings in the colours of the roles. */
 function createMarks() {
-  const make = vscode.window.createTextEditorDecorationType;
+  // Text that comes in at a mark's edge belongs to the next token.
+  const rangeBehavior = vscode.DecorationRangeBehavior.ClosedClosed;
+  const make = (options: vscode.DecorationRenderOptions) =>
+    vscode.window.createTextEditorDecorationType({ ...options, rangeBehavior });
   return {
     here: make({
       backgroundColor: new vscode.ThemeColor('editor.stackFrameHighlightBackground'),

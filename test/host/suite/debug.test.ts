@@ -110,7 +110,7 @@ describe('debug session', function () {
     await command('start');
     await until(() => stops.length > 0, 'the first stop', 150_000);
     assert.equal(stops[0]!.reason, 'entry');
-    assert.equal(await tokenNumber(), 0);
+    await standsAt(0);
     const editor = await until(() => transcriptEditor(), 'the transcript');
     assert.equal(editor.document.languageId, 'rehearsal-transcript');
     const labels = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
@@ -209,6 +209,7 @@ describe('debug session', function () {
         temperature: 2,
       });
       await until(() => stops[length], 'the first stop');
+      await standsAt(0);
       await command('continue');
       await until(() => stops[length + 1] || savedTokens() > 3, 'some tokens', 60_000);
       await command('pause');
