@@ -11,10 +11,11 @@ import {
   Thread,
 } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
+import type { Gesture } from '../../core/rehearsal/drivers';
 import { endView } from '../../core/rehearsal/view';
 import { printable } from '../../core/text';
 import { failureOf } from '../session/failure';
-import type { Gesture, LiveSession } from '../session/live';
+import type { LiveSession } from '../session/live';
 import type { Stop, Surface } from '../session/stops';
 import { Breakpoints } from './breakpoints';
 import { EXCEPTION_FILTERS } from './filters';
