@@ -10,6 +10,7 @@ import {
 } from '../../../../src/core/rehearsal/drivers';
 import { currentOutput } from '../../../../src/core/rehearsal/machine';
 import { outputText } from '../../../../src/core/rehearsal/outputs';
+import { UserError } from '../../../../src/core/user-error';
 import { begin, observations, stopOf } from '../../support/rehearse';
 import { call, GOOD, result, setup } from '../../support/shop';
 
@@ -94,6 +95,16 @@ describe('gestures', () => {
     await drive(toTheEnd);
     assert.equal(session.state, end);
     assert.equal(policy.requests.length, asked);
+  });
+
+  it('says so where a session needs real tools and has none, and keeps what came', async () => {
+    const { session, drive } = begin(GOOD, setup({ options: { observations: 'real' } }));
+    await assert.rejects(drive(toTheEnd), (error) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, /needs the real tool/);
+      return true;
+    });
+    assert.equal(session.state.turns[0]!.calls.length, 1);
   });
 
   it('does not ask for ever where a server ends the stream before the first token', async () => {
