@@ -71,16 +71,28 @@ export function forward(
   upstream.end(body);
 }
 
-/** The whole body of a request. Throws where it is larger than `most` bytes. */
-export async function readBody(request: IncomingMessage, most = 64 << 20): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    length += part.length;
-    if (length > most) throw new RangeError(`the body is larger than ${most} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+/** Far more than a conversation as long as any context. */
+export const MOST_BYTES = 64 << 20;
+
+/** The whole body of a request, or null where it is larger than `most` bytes; the rest is then not read. */
+export async function readBody(request: IncomingMessage, most = MOST_BYTES): Promise<Buffer | null> {
+  if (Number(request.headers['content-length'] ?? 0) > most) return null;
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let length = 0;
+    request.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= most) parts.push(part);
+      else {
+        parts.length = 0;
+        request.pause();
+        resolve(null);
+      }
+    });
+    request.once('end', () => resolve(Buffer.concat(parts)));
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('the client left')));
+  });
 }
 
 function passed(headers: IncomingMessage['headers']): http.OutgoingHttpHeaders {

@@ -13,6 +13,9 @@ export interface Refusal {
 
 export function refusalOf(request: IncomingMessage, port: number, token: string): Refusal | null {
   const { host, origin, authorization } = request.headers;
+  if ((request.headersDistinct.host?.length ?? 0) > 1) {
+    return { status: 400, type: 'wrong_host', message: 'A request has one Host.' };
+  }
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (!host || !hosts.includes(host.toLowerCase())) {
     return {

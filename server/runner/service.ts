@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Health, PROTOCOL } from '../../src/node/server/discovery';
 import type { Engine } from './engine';
-import { forward, isForwarded, readBody } from './forward';
+import { forward, isForwarded, MOST_BYTES, readBody } from './forward';
 import { refusalOf } from './guard';
 
 export interface ServiceOptions {
@@ -46,6 +46,16 @@ export async function startService(options: ServiceOptions, wanted: number): Pro
     }
     if (!isForwarded(url)) return answer(response, 404, errorBody('not_found', 'There is no such route.'));
     const body = await readBody(request);
+    if (body === null) {
+      // What is still on its way is not read: the connection ends with the answer.
+      response.setHeader('connection', 'close');
+      return answer(
+        response,
+        413,
+        errorBody('too_large', `A request may have ${MOST_BYTES >> 20} MiB at most.`),
+      );
+    }
+    if (response.destroyed) return; // the client left meanwhile: nobody would stop the engine
     const { engine } = options;
     if (engine.port === null) return unavailable(response, engine);
     active++;

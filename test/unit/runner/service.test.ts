@@ -1,6 +1,7 @@
 /** The address that people use: who may, and what passes through to the real engine. */
 import assert from 'node:assert/strict';
 import http from 'node:http';
+import net from 'node:net';
 import { sharedServer } from '../support/server';
 
 interface Reply {
@@ -85,6 +86,41 @@ describe('the runner', function () {
     assert.equal((await ask('/docs')).status, 404);
     assert.equal((await ask('/v1/../health')).status, 404);
     assert.equal((await ask('/stop')).status, 404);
+  });
+
+  it('refuses two names at once, and a body without bounds', async () => {
+    const twice = await new Promise<string>((resolve, reject) => {
+      const socket = net.connect(port, '127.0.0.1', () =>
+        socket.write(
+          `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nHost: evil.example\r\n` +
+            `Authorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+        ),
+      );
+      socket.once('data', (part) => resolve(String(part)));
+      socket.once('error', reject);
+    });
+    assert.match(twice, /^HTTP\/1\.1 400 /);
+    const headers = { 'content-length': String(1 << 30) };
+    const status = await new Promise((resolve, reject) => {
+      const request = http.request(
+        {
+          host: '127.0.0.1',
+          port,
+          path: '/tokenize',
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, ...headers },
+        },
+        (response) => {
+          let text = '';
+          response.on('data', (part) => (text += part));
+          response.on('end', () => resolve([response.statusCode, JSON.parse(text).error.message]));
+        },
+      );
+      request.on('error', reject);
+      request.write('{'); // and never more: the answer does not wait for it
+    });
+    assert.deepEqual(status, [413, 'A request may have 64 MiB at most.']);
+    assert.equal(JSON.parse((await ask('/health')).text).active, 0);
   });
 
   it('passes refusals of the engine through as they are', async () => {
