@@ -45,7 +45,9 @@ export class ModelServer {
   }
 
   post(path: string, body: Body, signal?: Signal): Promise<unknown> {
-    return this.guarded(signal, (inner) => this.client.post(this.url + path, { body, signal: inner }));
+    return this.guarded(signal, (inner) =>
+      this.client.post(this.url + path, { body: wellFormed(body), signal: inner }),
+    );
   }
 
   /**
@@ -131,6 +133,18 @@ export class ModelServer {
     return errors.serverError(this.url, status, text);
   }
 }
+
+/** Half of a character in a text (`"\\ud800"` in a file) is no JSON to many servers: it is sent as U+FFFD. */
+function wellFormed<T>(value: T): T {
+  if (typeof value === 'string') return value.replace(LONE_SURROGATE, '\ufffd') as T;
+  if (Array.isArray(value)) return value.map(wellFormed) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [wellFormed(name), wellFormed(inner)]),
+  ) as T;
+}
+
+const LONE_SURROGATE = /[\ud800-\udfff]/gu; // with `u`, a pair is one character and no surrogate
 
 /** A connection that broke while something was read: the caller knows how much had come. */
 export class BrokenConnection extends Error {}
