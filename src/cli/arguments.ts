@@ -30,17 +30,18 @@ export function oneFile(positionals: readonly string[]): string {
   return file;
 }
 
-/** A whole number at least `least`, or the default where the option is absent. */
+/** A whole number from `least` to `most`, or the default where the option is absent. */
 export function wholeNumber(
   name: string,
   text: string | undefined,
   least: number,
   otherwise: number,
+  most = 2 ** 31 - 1,
 ): number {
   if (text === undefined) return otherwise;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < least || value > 2 ** 31 - 1) {
-    throw new UsageError(`--${name} must be a whole number from ${least} on, not ${text}.`);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not ${text}.`);
   }
   return value;
 }

@@ -48,5 +48,9 @@ function addressOf(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     throw new UsageError(`--server must be an http address, not ${text}.`);
   }
+  // It would be shown in messages, and stands in the shell's history already.
+  const { username, password } = new URL(text);
+  if (username || password)
+    throw new UsageError('--server must hold no user or password: name the key with --token-env.');
   return text;
 }

@@ -57,7 +57,7 @@ export type StepEvent =
 
 /** Events of the step that led to a node; none for a prompt. */
 export function eventsOf(session: Session, node: SessionNode): StepEvent[] {
-  if (node.parent === null || !node.reply || node.reply.kind === 'prompt') return [];
+  if (node.parent === null || !node.reply) return [];
   const before = session.node(node.parent).state;
   const { state, reply } = node;
   const events: StepEvent[] = [];
@@ -87,7 +87,8 @@ export function eventsOf(session: Session, node: SessionNode): StepEvent[] {
     });
   }
   if (reply.kind === 'user') events.push({ type: 'user', turn: before.turns.length + 1, text: reply.text });
-  events.push(...changes(before, state));
+  // A prompt is no step, but one that the context cannot hold ends the task.
+  if (reply.kind !== 'prompt') events.push(...changes(before, state));
   const end = endView(state);
   if (end) events.push({ type: 'end', ...end });
   return events;

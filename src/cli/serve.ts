@@ -2,7 +2,7 @@
 import { findServer } from '../node/server/discovery';
 import { ensureServer, stopServer } from '../node/server/ensure';
 import { homeAt } from '../node/server/home';
-import { parse } from './arguments';
+import { parse, UsageError } from './arguments';
 import { productFolder } from './connect';
 import { EXIT, type Terminal } from './terminal';
 
@@ -15,7 +15,8 @@ const OPTIONS = {
 } as const;
 
 export async function serve(args: readonly string[], terminal: Terminal): Promise<number> {
-  const { values } = parse(args, OPTIONS);
+  const { values, positionals } = parse(args, OPTIONS);
+  if (positionals.length > 0) throw new UsageError(`serve takes no ${positionals[0]}.`);
   const { page } = terminal;
   const home = homeAt();
   if (values.stop) {

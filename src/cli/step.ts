@@ -19,6 +19,9 @@ import { sessionsOf } from './places';
 import { EXIT, type Terminal } from './terminal';
 import { printStart, TranscriptPrinter } from './transcript';
 
+/** What servers give at most. */
+const MOST_ALTERNATIVES = 20;
+
 const OPTIONS = {
   ...MODEL_OPTIONS,
   task: { type: 'string' },
@@ -91,7 +94,7 @@ function startOf({ id, path: file, session }: StoredSession): object {
 }
 
 function gestureOf(text: string | undefined): Gesture | undefined {
-  if (text === undefined || text in GESTURES) return text as Gesture | undefined;
+  if (text === undefined || Object.hasOwn(GESTURES, text)) return text as Gesture | undefined;
   throw new UsageError(`--gesture is one of ${Object.keys(GESTURES).join(', ')}, not ${text}.`);
 }
 
@@ -112,7 +115,13 @@ async function begin(
     ...DEFAULT_OPTIONS,
     ...(real ? { observations: 'real' as const } : {}),
     seed: wholeNumber('seed', values.seed, 0, DEFAULT_OPTIONS.seed),
-    alternatives: wholeNumber('alternatives', values.alternatives, 0, DEFAULT_OPTIONS.alternatives),
+    alternatives: wholeNumber(
+      'alternatives',
+      values.alternatives,
+      0,
+      DEFAULT_OPTIONS.alternatives,
+      MOST_ALTERNATIVES,
+    ),
     temperature: temperatureOf(values.temperature, DEFAULT_OPTIONS.temperature),
   };
   const policy = await connect(values, terminal.say, terminal.signal);

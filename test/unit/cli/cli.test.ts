@@ -86,6 +86,11 @@ describe('the command line', function () {
       [['step', file, '--seed', 'x'], /--seed must be a whole number/],
       [['step', file, '--temperature', '9'], /from 0 to 2/],
       [['step', file, '--gesture', 'leap'], /token, output, turn, continue/],
+      [['step', file, '--gesture', '__proto__'], /token, output, turn, continue/],
+      [['step', file, '--gesture', 'toString'], /token, output, turn, continue/],
+      [['step', file, ...server, '--alternatives', '21'], /from 0 to 20/],
+      [['run', file, '--server', 'http://me:secret@127.0.0.1:9'], /no user or password/],
+      [['serve', 'now'], /takes no now/],
       [['run', file, '--wrong'], /--wrong/],
       [['run', file, '--server', 'nonsense'], /http address/],
       [['run', file, '--token-env', 'NOT_SET_AT_ALL'], /NOT_SET_AT_ALL is not set/],
@@ -96,6 +101,7 @@ describe('the command line', function () {
       assert.equal(code, 2, args.join(' '));
       assert.match(err, reason);
       assert.ok(!err.includes('    at '), 'no stack trace');
+      assert.ok(!err.includes('secret'));
     }
   });
 
@@ -217,6 +223,21 @@ describe('the command line', function () {
         .sort();
     };
     assert.deepEqual(await rewards('1'), await rewards('6'));
+  });
+
+  it('says how a task ended that the context cannot hold, and takes half a character', async () => {
+    const long = path.join(folder, 'long.rehearsal.json');
+    const task = { ...ENVIRONMENT.tasks[0], instruction: 'many words '.repeat(20_000) };
+    const half = { ...ENVIRONMENT.tasks[1], id: 'half', instruction: 'half a character: \ud800' };
+    fs.writeFileSync(long, JSON.stringify({ ...ENVIRONMENT, tasks: [task, half] }));
+    const elsewhere = ['--sessions', temporary('sessions')];
+    const { code, lines } = await cli(['step', long, ...server, ...elsewhere, '--json']);
+    assert.equal(code, 0);
+    assert.deepEqual([lines.at(-1)!.type, lines.at(-1)!.stop], ['end', 'context_limit']);
+    const one = ['--task', 'half', '--gesture', 'token', '--json'];
+    const broken = await cli(['step', long, ...server, ...elsewhere, ...one]);
+    assert.equal(broken.code, 0);
+    assert.equal(broken.lines.at(-1)!.type, 'token');
   });
 
   it('says that the server is the trouble: exit code 3', async () => {
