@@ -103,7 +103,7 @@ function proper(random: Random, part: Part, lists: Record<List, string[]>): stri
 }
 
 export const firstName = (random: Random, part: Part) => proper(random, part, FIRST);
-export const lastName = (random: Random, part: Part) => proper(random, part, LAST);
+const lastName = (random: Random, part: Part) => proper(random, part, LAST);
 export const fullName = (random: Random, part: Part) =>
   `${firstName(random, part)} ${lastName(random, part)}`;
 export const city = (random: Random, part: Part) => proper(random, part, CITIES);
