@@ -61,6 +61,24 @@ export interface SampleRequest extends Sampling {
   priority: number;
 }
 
+/** Tokens that stand there already, and what stands before them. */
+export interface ScoreRequest {
+  prompt: readonly number[];
+  ids: readonly number[];
+  /** As in `SampleRequest`. */
+  priority: number;
+}
+
+/** A token that was given, not sampled. */
+export interface GivenToken {
+  id: number;
+  text: string;
+  /** Raw bytes; of servers that tell whole characters only, a part of one has none and its last part has all. */
+  bytes: number[];
+  /** Natural log of the untempered probability, or null where the server gave none. */
+  logprob: number | null;
+}
+
 export interface RenderRequest {
   messages: readonly Message[];
   tools?: readonly Tool[];
@@ -84,6 +102,8 @@ export interface PolicyInfo {
   opensReasoning: boolean;
   /** Ids that end an output. */
   endIds: readonly number[];
+  /** Whether the server gives probabilities of tokens that it did not sample: `score` works. Absent: it does not. */
+  canScore?: boolean;
 }
 
 export interface Policy {
@@ -94,4 +114,8 @@ export interface Policy {
   decode(ids: readonly number[], signal?: Signal): Promise<string>;
   /** Tokens one by one; leaving the loop or aborting makes the server stop within one token. */
   sample(request: SampleRequest, signal?: Signal): AsyncIterable<SampledToken>;
+  /** Token ids of a text by itself, without those that begin a document. */
+  encode?(text: string, signal?: Signal): Promise<number[]>;
+  /** Log-probabilities of `ids` behind `prompt`, one entry an id. Only where `info.canScore`. */
+  score?(request: ScoreRequest, signal?: Signal): Promise<GivenToken[]>;
 }

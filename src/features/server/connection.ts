@@ -185,9 +185,7 @@ export class ServerConnection implements Server, vscode.Disposable {
       this.busyTimer = setTimeout(() => this.changed.fire(), BUSY_MS);
     };
     return {
-      info: policy.info,
-      render: (request, signal) => policy.render(request, signal),
-      decode: (ids, signal) => policy.decode(ids, signal),
+      ...policy,
       async *sample(request, signal) {
         count(1);
         try {

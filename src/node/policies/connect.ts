@@ -9,6 +9,7 @@ import { formOf, type LogprobForm } from './dialects';
 import { ModelServer, type ServerOptions } from './http';
 import { type ModelCard, modelCards } from './models';
 import { sampler, type Who } from './sample';
+import { probeScore, scorer } from './score';
 import { findRender, templateEnd } from './templates';
 import { TokenTexts } from './texts';
 
@@ -26,14 +27,18 @@ export async function connectPolicy(options: ConnectOptions, signal?: Signal): P
   const decode = decoder(server, card.id);
   const render = await findRender(server, card.id, signal);
   if (!render) throw errors.tier(server.url, 'it has no route that turns messages into token ids');
-  const [facts, contextLength, endIds] = await Promise.all([
+  const scoring = { server, model: card.id, form, who };
+  const [facts, contextLength, endIds, canScore] = await Promise.all([
     probeTemplate({ render, decode }),
     contextOf(server, card, signal),
     endIdsOf(card, render, decode, signal),
+    probeScore(scoring, signal),
   ]);
-  const info: PolicyInfo = { model: card.id, tier: 'token-exact', contextLength, endIds, ...facts };
-  const texts = new TokenTexts(decode, (inner) => idOfA(server, card.id, who, inner));
-  return { info, render, decode, sample: sampler({ server, info, form, who, texts }) };
+  const info: PolicyInfo = { model: card.id, tier: 'token-exact', contextLength, endIds, canScore, ...facts };
+  const encode = encoder(server, card.id, who);
+  const texts = new TokenTexts(decode, (inner) => idOfA(server, encode, inner));
+  const sample = sampler({ server, info, form, who, texts });
+  return { info, render, decode, encode, sample, score: scorer({ ...scoring, texts }, info) };
 }
 
 function pick(cards: readonly ModelCard[], wanted: string | undefined): ModelCard {
@@ -104,14 +109,26 @@ function decoder(server: ModelServer, model: string) {
   };
 }
 
-async function idOfA(server: ModelServer, model: string, who: Who, signal?: Signal): Promise<number> {
-  const body =
-    who === 'llama'
-      ? { content: 'a', add_special: false }
-      : { model, prompt: 'a', add_special_tokens: false };
-  const answer = (await server.post('/tokenize', body, signal)) as { tokens?: unknown };
-  const id = Array.isArray(answer?.tokens) ? answer.tokens[answer.tokens.length - 1] : undefined;
-  if (!Number.isInteger(id)) throw errors.odd(server.url, 'its /tokenize gives no token ids');
+function encoder(server: ModelServer, model: string, who: Who) {
+  return async (text: string, signal?: Signal): Promise<number[]> => {
+    const body =
+      who === 'llama'
+        ? { content: text, add_special: false }
+        : { model, prompt: text, add_special_tokens: false };
+    const answer = (await server.post('/tokenize', body, signal)) as { tokens?: unknown };
+    if (!Array.isArray(answer?.tokens) || !answer.tokens.every(Number.isInteger))
+      throw errors.odd(server.url, 'its /tokenize gives no token ids');
+    return answer.tokens;
+  };
+}
+
+async function idOfA(
+  server: ModelServer,
+  encode: (text: string, signal?: Signal) => Promise<number[]>,
+  signal?: Signal,
+): Promise<number> {
+  const id = (await encode('a', signal)).at(-1);
+  if (id === undefined) throw errors.odd(server.url, 'its /tokenize gives no token ids');
   return id;
 }
 

@@ -158,6 +158,51 @@ describe('dialects of model servers', () => {
     assert.deepEqual(ids.slice(-2), [21, 2]);
   });
 
+  it('scores with vLLM as it was recorded: the id that it samples all the same is no part of the text', async () => {
+    const echo = JSON.parse(fixture('vllm-echo.json'));
+    const probe = { prompt: [1, 2, 3], tokens: ['token_id:1', 'token_id:2', 'token_id:3'] };
+    const probed = { ...echo.choices[0], logprobs: { ...probe, token_logprobs: [null, -1, -2] } };
+    server = await modelServer(
+      vllm(({ body }) =>
+        !body.echo ? VLLM_PROBE : (body.prompt as []).length > 3 ? echo : { choices: [probed] },
+      ),
+    );
+    const policy = await connectPolicy({ baseUrl: server.url });
+    assert.equal(policy.info.canScore, true);
+    const tokens = await policy.score!({ prompt: [5, 9, 30], ids: [31, 32, 40], priority: 1 });
+    assert.deepEqual(
+      tokens.map(({ id, logprob }) => [id, logprob]),
+      [
+        [31, -5.547921180725098],
+        [32, -5.521345138549805],
+        [40, -5.441824436187744],
+      ],
+    );
+    const { body } = server.asked.findLast(({ path: at }) => at === '/v1/completions')!;
+    assert.deepEqual([body.prompt, body.max_tokens], [[5, 9, 30, 31, 32, 40], 0]);
+    // An answer about another text is not taken for this one.
+    await assert.rejects(
+      policy.score!({ prompt: [5, 9, 30], ids: [31, 32, 41], priority: 1 }),
+      /cannot score/,
+    );
+  });
+
+  it('says that llama.cpp cannot score: it ignores echo and samples', async () => {
+    const echo = JSON.parse(fixture('llama-echo.json'));
+    server = await modelServer(llama(({ body }) => (body.echo ? echo : LLAMA_PROBE)));
+    const policy = await connectPolicy({ baseUrl: server.url });
+    assert.equal(policy.info.canScore, false);
+    await assert.rejects(
+      policy.score!({ prompt: [1], ids: [11], priority: 1 }),
+      (error: Error & { code: string; next: string }) => {
+        assert.equal(error.code, 'score-unsupported');
+        assert.match(error.message, /^The server at http\S+ cannot score/);
+        assert.match(error.next, /vLLM/);
+        return true;
+      },
+    );
+  });
+
   const tiers: [string, (exchange: { body: { [field: string]: unknown } }) => Answer, RegExp][] = [
     [
       'takes text only',

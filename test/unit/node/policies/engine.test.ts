@@ -76,6 +76,25 @@ describe('a policy on our engine', function () {
     assert.ok(tokens.slice(0, -1).every((token) => token.end === undefined));
   });
 
+  it('scores a text as likely as it was when it was sampled', async () => {
+    const tokens = await all(policy.sample(request()));
+    const ids = tokens.map(({ id }) => id);
+    assert.equal(policy.info.canScore, true);
+    const scored = await policy.score!({ prompt, ids, priority: 1 });
+    assert.deepEqual(
+      scored.map(({ id, bytes }) => [id, bytes]),
+      tokens.map(({ id, bytes }) => [id, bytes]),
+    );
+    for (const [index, { logprob }] of scored.entries())
+      assert.ok(Math.abs(logprob! - tokens[index]!.logprob!) < 1e-3);
+    const again = await policy.encode!('{"order_id": "#W1", "note": "é"}');
+    const spelt = await policy.score!({ prompt, ids: again, priority: 1 });
+    assert.equal(
+      Buffer.from(spelt.flatMap(({ bytes }) => bytes)).toString(),
+      '{"order_id": "#W1", "note": "é"}',
+    );
+  });
+
   it('samples n tokens one by one as it does at once, and others with another seed', async () => {
     const whole = (await all(policy.sample(request()))).map((token) => token.id);
     const steps: number[] = [];
@@ -136,6 +155,12 @@ describe('a policy on our engine', function () {
       () => all(policy.sample(request({ prompt: new Array(5000).fill(5) }))),
       'context-too-long',
       /5000 tokens.*4096/,
+    ],
+    [
+      'a text that is too long to score',
+      () => policy.score!({ prompt, ids: new Array(5000).fill(5), priority: 1 }),
+      'context-too-long',
+      /50\d\d tokens.*4096/,
     ],
   ];
   for (const [what, ask, code, message] of refusals) {
