@@ -5,7 +5,7 @@
 import { RESULT_OPEN, resultText } from '../conversation/prompts';
 import { formatJson } from '../json';
 import { canonicalValue } from './answers';
-import type { Answer } from './types';
+import type { Answer, ComparedPair } from './types';
 
 /** A token of the text that was scored. */
 export interface ScoredToken {
@@ -36,6 +36,16 @@ export interface Surprise {
   bitsPerByte: number | null;
 }
 
+export interface MarkedSurprise extends Surprise {
+  marks: TokenSurprise[];
+}
+
+export interface SurpriseSummary extends Surprise {
+  tools: (Surprise & { tool: string })[];
+  /** Answers that could not be scored. */
+  unscored: number;
+}
+
 /** The text to score for a real answer. */
 export function scoredText(real: Answer): string {
   return resultText(canonicalValue(real));
@@ -54,7 +64,7 @@ export function answerSpan(real: Answer): { start: number; end: number } {
 export function surpriseOf(
   tokens: readonly ScoredToken[],
   span: { start: number; end: number },
-): Surprise & { marks: TokenSurprise[] } {
+): MarkedSurprise {
   let at = 0;
   let [bits, counted, bytes, gaps] = [0, 0, 0, 0];
   const marks = tokens.map(({ text, bytes: own, logprob }): TokenSurprise => {
@@ -84,6 +94,23 @@ export function sumSurprise(all: readonly Surprise[]): Surprise {
     bytes: sum((one) => one.bytes),
     gaps: sum((one) => one.gaps),
   });
+}
+
+/** Overall and per tool; null where nothing was to be scored. What the real tool answers wrongly says nothing. */
+export function surpriseSummary(
+  pairs: readonly Pick<ComparedPair, 'tool' | 'author' | 'surprise' | 'unscored'>[],
+): SurpriseSummary | null {
+  const counted = pairs.filter(({ author }) => author !== 'real tool wrong');
+  const scored = counted.flatMap(({ tool, surprise }) => (surprise ? [{ tool, surprise }] : []));
+  const unscored = counted.filter(({ unscored }) => unscored !== undefined).length;
+  if (scored.length + unscored === 0) return null;
+  const of = (own: typeof scored) => sumSurprise(own.map(({ surprise }) => surprise));
+  const tools = [...new Set(scored.map(({ tool }) => tool))];
+  return {
+    ...of(scored),
+    tools: tools.map((tool) => ({ tool, ...of(scored.filter((one) => one.tool === tool)) })),
+    unscored,
+  };
 }
 
 function rates(sums: Pick<Surprise, 'bits' | 'tokens' | 'bytes' | 'gaps'>): Surprise {

@@ -1,6 +1,7 @@
 /** What a comparison of rehearsed and real answers is made of. All of it is plain data. */
 import type { Example, Outcome, Tolerance } from '../environment/types';
 import type { Json, JsonObject } from '../json';
+import type { MarkedSurprise } from './surprise';
 
 /** What a tool, or the policy in its place, answered. */
 export interface Answer {
@@ -64,4 +65,8 @@ export interface ComparedPair extends Pair {
   comparison: Comparison;
   /** The author's own verdict, where there is one. */
   author?: Example['verdict'];
+  /** How unlikely the policy finds the real answer, where it was scored. */
+  surprise?: MarkedSurprise;
+  /** Why it was not scored, where it should have been. */
+  unscored?: string;
 }

@@ -11,11 +11,13 @@ import { equalJson, formatJson, type Json, type JsonObject } from '../../core/js
 import type { Policy, Sampling, Signal } from '../../core/policy';
 import { rehearseCall } from '../../core/rehearsal/ask';
 import { drive, type Ports, toTheEnd } from '../../core/rehearsal/drivers';
+import { promptIds } from '../../core/rehearsal/lists';
 import { start } from '../../core/rehearsal/machine';
 import { mixSeed } from '../../core/rehearsal/seed';
 import { Session } from '../../core/rehearsal/session';
 import type { CallStep, Setup } from '../../core/rehearsal/types';
 import type { Execution, Executor } from '../tools';
+import { answerScorer, type Scorer } from './surprise';
 
 /** What is compared: one call by itself, or the calls of a task in their order. */
 export type CompareTarget = { kind: 'call'; example: Example } | { kind: 'task'; task: Task };
@@ -51,6 +53,8 @@ export interface CompareOptions {
   sampling: Sampling & { seed: number; alternatives: number };
   /** Targets at the same time. */
   concurrency: number;
+  /** Score the real answers too (`PairResult.surprise`), where the server can. */
+  surprise?: boolean;
   signal?: Signal & AbortSignal;
   onPair(pair: PairResult): void;
   onUncompared(call: Uncompared): void;
@@ -65,12 +69,13 @@ export async function compareTargets(
 ): Promise<void> {
   const render = createRenderer(options.policy);
   const ports: Ports = { policy: options.policy, render };
+  const scorer = options.surprise ? answerScorer(options.policy) : null;
   const open = targets.map((target, index) => ({ target, index }));
   const worker = async () => {
     for (let next = open.shift(); next && !options.signal?.aborted; next = open.shift()) {
       const { target, index } = next;
-      if (target.kind === 'call') await compareCall(target.example, index, ports, options);
-      else await compareTask(target.task, ports, options);
+      if (target.kind === 'call') await compareCall(target.example, index, ports, scorer, options);
+      else await compareTask(target.task, ports, scorer, options);
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
@@ -89,6 +94,7 @@ async function compareCall(
   example: Example,
   index: number,
   ports: Ports,
+  scorer: Scorer | null,
   options: CompareOptions,
 ): Promise<void> {
   const { environment, executor, signal } = options;
@@ -109,15 +115,14 @@ async function compareCall(
     if (signal?.aborted || !step.observation) return;
     if (execution?.failure) return failed(execution.failure.message);
     const real = execution ?? example;
-    options.onPair(
-      pairOf(
-        step,
-        call,
-        { outcome: real.outcome, value: real.value },
-        { task: null, index, execution },
-        options,
-      ),
+    const pair = pairOf(
+      step,
+      call,
+      { outcome: real.outcome, value: real.value },
+      { task: null, index, execution },
+      options,
     );
+    await scored(pair, step, scorer, options);
   } catch (error) {
     if (!signal?.aborted) failed((error as Error).message);
   }
@@ -138,7 +143,12 @@ async function executeAlone(
 }
 
 /** The task is rehearsed to its end; then its calls are executed in order, in one session. */
-async function compareTask(task: Task, ports: Ports, options: CompareOptions): Promise<void> {
+async function compareTask(
+  task: Task,
+  ports: Ports,
+  scorer: Scorer | null,
+  options: CompareOptions,
+): Promise<void> {
   const { environment, executor, signal } = options;
   const session = new Session(setupFor(environment, task, options, options.sampling.seed));
   const whole = (reason: string) =>
@@ -162,11 +172,33 @@ async function compareTask(task: Task, ports: Ports, options: CompareOptions): P
       const execution = await real.execute(call, signal);
       if (execution.failure) {
         options.onUncompared({ task: task.id, index, ...call, reason: execution.failure.message });
-      } else options.onPair(pairOf(step, call, execution, { task: task.id, index, execution }, options));
+      } else {
+        const pair = pairOf(step, call, execution, { task: task.id, index, execution }, options);
+        await scored(pair, step, scorer, options);
+      }
     }
   } finally {
     await real.close();
   }
+}
+
+/** Hands on a pair with its surprise. That an answer cannot be scored is told, and takes nothing from the rest. */
+async function scored(
+  pair: PairResult,
+  step: CallStep,
+  scorer: Scorer | null,
+  { signal, onPair }: CompareOptions,
+): Promise<void> {
+  const prompt = step.rehearsal?.prompt;
+  if (!scorer || !prompt) return onPair(pair);
+  let more: Pick<PairResult, 'surprise' | 'unscored'>;
+  try {
+    more = { surprise: await scorer(promptIds(prompt, null), pair.real, signal) };
+  } catch (error) {
+    if (signal?.aborted) return;
+    more = { unscored: (error as Error).message };
+  }
+  onPair({ ...pair, ...more });
 }
 
 function pairOf(
