@@ -16,6 +16,7 @@ import { endView } from '../../core/rehearsal/view';
 import { printable } from '../../core/text';
 import { failureOf } from '../session/failure';
 import type { LiveSession } from '../session/live';
+import { turnStart } from '../session/places';
 import type { Stop, Surface } from '../session/stops';
 import { Breakpoints } from './breakpoints';
 import { EXCEPTION_FILTERS } from './filters';
@@ -155,8 +156,8 @@ export class RehearsalDebugSession extends InspectingDebugSession {
     this.act(async (live) => {
       const { turn } = this.inspector!.focus;
       if (frameId === Frame.task || !turn) return live.restart();
-      const node = frameId === Frame.turn ? this.turnNode(turn.index) : live.session.cursor.id;
-      return live.restartOutput(node);
+      const begins = frameId === Frame.turn ? turnStart(live.session, turn.index) : undefined;
+      return live.restartOutput(begins ?? live.session.cursor.id);
     });
   }
 
@@ -171,15 +172,6 @@ export class RehearsalDebugSession extends InspectingDebugSession {
       .finally(() => {
         this.asked = false;
       });
-  }
-
-  /** The node with which a turn's ACT begins. */
-  private turnNode(turn: number): number {
-    const { session } = this.live!;
-    const begins = session
-      .path()
-      .find(({ reply, state }) => reply?.kind === 'prompt' && state.turns.length === turn);
-    return begins?.id ?? session.cursor.id;
   }
 
   // Events of the session
@@ -240,10 +232,10 @@ export class RehearsalDebugSession extends InspectingDebugSession {
     if (!end || this.reportedEnd === live.session.cursor.id) return;
     this.reportedEnd = live.session.cursor.id;
     const checks = end.checks.map((check) => `  ${check.verdict}: ${check.title}. ${check.reason}\n`);
-    this.console(`${stop.text}\n${checks.join('')}`, 'console');
+    this.console(`${stop.text}\n${checks.join('')}`, 'stdout');
   }
 
-  private console(text: string, category: 'console' | 'stderr' | 'stdout'): void {
+  private console(text: string, category: 'stderr' | 'stdout'): void {
     this.sendEvent(new OutputEvent(printable(text), category));
   }
 

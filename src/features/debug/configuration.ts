@@ -2,9 +2,9 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Environment } from '../../core/environment/types';
-import { UserError } from '../../core/user-error';
+import { reasonOf, UserError } from '../../core/user-error';
 import { isEnvironment } from '../environments/store';
-import { DEBUG_TYPE } from '../ids';
+import { Command, DEBUG_TYPE } from '../ids';
 import type { LoadedEnvironment, Services } from '../services';
 
 const LAST_TASK = 'rehearsal.lastTask';
@@ -78,7 +78,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
         'Open the examples to begin with.',
         {
           title: 'Open Examples…',
-          id: 'rehearsal.openExamples',
+          id: Command.openExamples,
         },
       );
     }
@@ -129,7 +129,7 @@ function usable({ environment, diagnostics, file }: LoadedEnvironment): Environm
   if (environment) return environment;
   const first = diagnostics.find(({ severity }) => severity === 'error');
   throw new UserError(
-    `${path.basename(file)} cannot be used: ${(first?.message ?? 'it cannot be read').replace(/[.\s]+$/, '')}.`,
+    `${path.basename(file)} cannot be used: ${reasonOf(first?.message ?? 'it cannot be read')}.`,
     first?.next ?? 'Correct it; the Problems view shows the place.',
   );
 }

@@ -1,7 +1,7 @@
 /** Turns whatever a step threw into what a person is told. */
 import { TemplateError } from '../../core/conversation/render';
 import { EmptyStreamError } from '../../core/rehearsal/drivers';
-import { UserError } from '../../core/user-error';
+import { reasonOf, UserError } from '../../core/user-error';
 
 const SHOW_LOG = { title: 'Show Log', id: 'showLog' };
 
@@ -18,9 +18,8 @@ export function failureOf(error: unknown): UserError {
       id: 'selectModel',
     });
   }
-  const reason = error instanceof Error ? error.message : String(error);
   return new UserError(
-    `The step failed inside Rehearsal Studio: ${reason.replace(/[.\s]+$/, '')}.`,
+    `The step failed inside Rehearsal Studio: ${reasonOf(error)}.`,
     'Step again to retry; the log has the details.',
     SHOW_LOG,
     { cause: error },

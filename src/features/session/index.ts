@@ -1,14 +1,15 @@
 /** Rehearsal sessions: their panel and transcript, and the commands that open them. The debugger follows them. */
-import path from 'node:path';
 import * as vscode from 'vscode';
 import { UserError } from '../../core/user-error';
 import { sessionsFolder } from '../../node/sessions/file';
 import { listSessions, type SessionSummary } from '../../node/sessions/list';
+import { folderOf } from '../environments/folder';
 import { targetOf } from '../environments/target';
 import { Command, ContextKey, DEBUG_TYPE, SESSION_PANEL } from '../ids';
 import type { Services, SessionFeature, StartRequest } from '../services';
 import type { LiveSession } from './live';
 import { Panels } from './panel';
+import { turnStart } from './places';
 import { Sessions } from './sessions';
 import { Transcripts } from './transcript';
 
@@ -108,7 +109,7 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
     const live = await this.sessions.open(file);
     await this.follow(live);
     await this.reveal(live);
-    const node = turn === undefined ? undefined : turnNode(live, turn);
+    const node = turn === undefined ? undefined : turnStart(live.session, turn);
     if (node !== undefined) await live.goto(node, 'panel');
   }
 
@@ -130,6 +131,8 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
       if (this.panels.has(live)) return panel.dispose();
       this.transcripts.follow(live);
       this.panels.fill(live, panel);
+      // VS Code brings its tab back only where somebody could say what is in it at that time.
+      await this.transcripts.show(live, (panel.viewColumn ?? vscode.ViewColumn.One) + 1);
     } catch (error) {
       panel.dispose();
       this.services.showError(error);
@@ -207,18 +210,6 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
   private release(live: LiveSession): void {
     if (!this.followers.has(live)) void this.sessions.close(live);
   }
-}
-
-/** The folder that keeps the sessions of an environment file. */
-function folderOf(environmentFile: string): string {
-  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(environmentFile));
-  return folder?.uri.fsPath ?? path.dirname(environmentFile);
-}
-
-/** Where a turn's ACT begins, on the branch shown. */
-function turnNode({ session }: LiveSession, turn: number): number | undefined {
-  const path = session.path(session.tip.id);
-  return path.find(({ reply, state }) => reply?.kind === 'prompt' && state.turns.length === turn)?.id;
 }
 
 async function pickSession(): Promise<string | undefined> {

@@ -1,6 +1,6 @@
-/** Where the cursor is in the transcript. */
+/** Where the cursor is in the transcript, and where turns begin. */
 
-import type { TranscriptDocument } from '../../core/rehearsal/document';
+import { INDENT, type TranscriptDocument } from '../../core/rehearsal/document';
 import { currentOutput, currentTurnIndex } from '../../core/rehearsal/machine';
 import type { Session } from '../../core/rehearsal/session';
 
@@ -11,8 +11,6 @@ export interface Place {
   endLine: number;
   endColumn: number;
 }
-
-const INDENT = 2;
 
 /** The token or observation at the cursor; where there is none yet, the heading of what comes next. */
 export function cursorPlace(session: Session, document: TranscriptDocument): Place {
@@ -28,7 +26,7 @@ export function cursorPlace(session: Session, document: TranscriptDocument): Pla
     }
     if (node.reply?.kind === 'observation' || node.reply?.kind === 'executed') {
       const line = document.observations.get(node.id);
-      if (line !== undefined) return wholeLine(line, INDENT);
+      if (line !== undefined) return wholeLine(line, INDENT.length);
     }
     if (node.reply?.kind === 'prompt') {
       const output = currentOutput(node.state);
@@ -45,8 +43,8 @@ export function cursorPlace(session: Session, document: TranscriptDocument): Pla
   return wholeLine(0, 0);
 }
 
-/** Where an output stands, or null where the branch shown has not come to it. */
-export function outputPlace(document: TranscriptDocument, turn: number, call: number | null): Place | null {
-  const found = document.outputs.find((place) => place.turn === turn && place.call === call);
-  return found ? { line: found.line, column: 0, endLine: found.endLine, endColumn: 0 } : null;
+/** The node with which a turn's ACT begins on the branch shown; undefined where it has not come to that turn. */
+export function turnStart(session: Session, turn: number): number | undefined {
+  const path = session.path(session.tip.id);
+  return path.find(({ reply, state }) => reply?.kind === 'prompt' && state.turns.length === turn)?.id;
 }

@@ -6,7 +6,7 @@ import type { Policy } from '../../core/policy';
 import type { Ports } from '../../core/rehearsal/drivers';
 import type { Sink } from '../../core/rehearsal/session';
 import type { RehearsalOptions, Setup } from '../../core/rehearsal/types';
-import { UserError } from '../../core/user-error';
+import { reasonOf, UserError } from '../../core/user-error';
 import { createSession, openSession, type StoredSession, sessionsFolder } from '../../node/sessions/file';
 import type { Services } from '../services';
 import { LiveSession } from './live';
@@ -113,7 +113,7 @@ export class Sessions extends EventEmitter<{ change: [] }> {
     if (environment) return environment;
     const first = diagnostics.find(({ severity }) => severity === 'error');
     throw new UserError(
-      `The environment cannot be used: ${(first?.message ?? 'it cannot be read').replace(/[.\s]+$/, '')}.`,
+      `The environment cannot be used: ${reasonOf(first?.message ?? 'it cannot be read')}.`,
       first?.next ?? 'Correct it; the Problems view shows the place.',
     );
   }

@@ -48,7 +48,7 @@ export function placeOf(session: Session): string {
 }
 
 /** "Ended: answered, reward 0.80". */
-export function endText(state: State): string {
+function endText(state: State): string {
   if (state.position.kind !== 'done') return '';
   const { stop, message } = state.position;
   const { value } = rewardOf(state);
