@@ -7,7 +7,7 @@ import { quoted } from './style';
 import type { Terminal } from './terminal';
 import type { TranscriptPrinter } from './transcript';
 
-export interface Interaction {
+interface Interaction {
   session: Session;
   ports: Ports;
   printer: TranscriptPrinter;

@@ -110,7 +110,7 @@ function idsOf(server: ModelServer, answer: unknown): number[] {
   return tokens;
 }
 
-export function commonSuffix(a: readonly number[], b: readonly number[]): number {
+function commonSuffix(a: readonly number[], b: readonly number[]): number {
   let n = 0;
   while (n < a.length && n < b.length && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
   return n;

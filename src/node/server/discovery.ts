@@ -73,7 +73,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-export async function askHealth(url: string, token: string, ms = 5000): Promise<Health | null> {
+async function askHealth(url: string, token: string, ms = 5000): Promise<Health | null> {
   try {
     const answer = await fetch(`${url}/health`, {
       headers: { authorization: `Bearer ${token}` },

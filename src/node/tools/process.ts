@@ -194,7 +194,7 @@ export class Program {
   }
 }
 
-export function environmentFor(names: readonly string[]): NodeJS.ProcessEnv {
+function environmentFor(names: readonly string[]): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const name of [...USUAL, ...names]) if (process.env[name] !== undefined) env[name] = process.env[name];
   return env;

@@ -40,7 +40,7 @@ export function savedSessions(): SessionNode[] {
 }
 
 /** `reward 0.50 · 3 branches · 15:40 · shop`; the date where it was not today. */
-export function describeSession({ environment, reward, done, branches, changed }: SessionSummary): string {
+function describeSession({ environment, reward, done, branches, changed }: SessionSummary): string {
   const end = !done ? 'not finished' : reward === null ? 'not scored' : `reward ${reward.toFixed(2)}`;
   const when = new Date(changed);
   const isToday = when.toDateString() === new Date().toDateString();

@@ -170,7 +170,7 @@ function containment(folders: readonly string[]): string[] {
   ];
 }
 
-export function permissionFlag(versions: NodeJS.ProcessVersions = process.versions): string | null {
+function permissionFlag(versions: NodeJS.ProcessVersions = process.versions): string | null {
   if (versions.electron) return null;
   const [major = 0, minor = 0] = versions.node.split('.').map(Number);
   return major > 23 || (major === 23 && minor >= 5) ? '--permission' : '--experimental-permission';
