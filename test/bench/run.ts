@@ -10,11 +10,12 @@ import { ensureVenv, venvPython } from '../../scripts/lib/test-machine.mjs';
 import { type Bench, goalMet, type Result, toResult } from './row';
 import { decodeRows } from './rows/decode';
 import { diffRows } from './rows/diff';
+import { learnRows } from './rows/learn';
 import { rolloutRows } from './rows/rollouts';
 import { stepRows } from './rows/step';
 import { toolRows } from './rows/tools';
 
-const ROWS = [...decodeRows, ...diffRows, ...stepRows, ...rolloutRows, ...toolRows];
+const ROWS = [...decodeRows, ...learnRows, ...diffRows, ...stepRows, ...rolloutRows, ...toolRows];
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 
 const asked = process.argv.slice(2);

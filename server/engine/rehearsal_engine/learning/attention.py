@@ -3,7 +3,7 @@
 An edge attends to itself causally, and its descendants, which are one range of rows, attend to it
 without a mask; parts are combined by their log-sum-exp, as flash attention combines blocks. The
 backward pass is the same walk with the combined output. Nothing is gathered, masked or copied, and
-keys and values are held once. Chosen by measurement (`bench.py`, one core, a tree of some 3,000
+keys and values are held once. Chosen by measurement (`bench.py`, one core, a tree of some 4,000
 nodes): a mask over all pairs of nodes, whose cost grows with nodes², took 2.9 times as long, and
 depth-first passes over one edge at a time 1.1 times, since they lose the large matrix products that
 all branches make together.

@@ -1,0 +1,119 @@
+/** The two protobuf messages of the Tinker protocol that learning needs (package tinker_public, SDK 0.38). */
+import { PbfReader, PbfWriter } from 'pbf';
+import type { LossRequest, LossResult } from '../../core/grpo/learner';
+
+const FLOAT32 = 1;
+const INT64 = 2;
+
+export interface Addressed {
+  model: string;
+  seq: number;
+}
+
+/** A ForwardBackwardRequest. */
+export function encodeRequest({ model, seq }: Addressed, request: LossRequest): Uint8Array {
+  const pbf = new PbfWriter();
+  pbf.writeStringField(1, model);
+  pbf.writeVarintField(2, seq);
+  const names =
+    request.loss === 'cross_entropy' ? (['weights'] as const) : (['logprobs', 'advantages'] as const);
+  for (const datum of request.data) pbf.writeMessage(3, writeDatum, { names, datum: datum as Fields });
+  pbf.writeStringField(4, request.loss);
+  const config = request.loss === 'cross_entropy' ? {} : (request.config ?? {});
+  for (const entry of Object.entries(config)) pbf.writeMessage(5, writeSetting, entry);
+  if (request.forwardOnly) pbf.writeBooleanField(6, true);
+  return pbf.finish();
+}
+
+type Name = 'weights' | 'logprobs' | 'advantages';
+type Fields = Record<Name | 'input' | 'target', readonly number[]>;
+
+function writeDatum({ names, datum }: { names: readonly Name[]; datum: Fields }, pbf: PbfWriter): void {
+  pbf.writeMessage(1, writeChunk, datum.input);
+  pbf.writeMessage(2, writeInput, ['target_tokens', INT64, datum.target] as const);
+  for (const name of names) pbf.writeMessage(2, writeInput, [name, FLOAT32, datum[name]] as const);
+}
+
+function writeChunk(ids: readonly number[], pbf: PbfWriter): void {
+  pbf.writeMessage(
+    1,
+    (values: readonly number[], inner) => inner.writeBytesField(1, bytesOf(Int32Array.from(values))),
+    ids,
+  );
+}
+
+type Input = readonly [name: string, dtype: number, values: readonly number[]];
+
+function writeInput([name, dtype, values]: Input, pbf: PbfWriter): void {
+  pbf.writeStringField(1, name);
+  pbf.writeMessage(2, writeTensor, [dtype, values] as const);
+}
+
+function writeTensor([dtype, values]: readonly [number, readonly number[]], pbf: PbfWriter): void {
+  const array = dtype === INT64 ? BigInt64Array.from(values, BigInt) : Float32Array.from(values);
+  pbf.writeBytesField(1, bytesOf(array));
+  pbf.writeVarintField(3, dtype);
+  pbf.writePackedVarint(4, [values.length]);
+}
+
+function writeSetting([name, value]: [string, number], pbf: PbfWriter): void {
+  pbf.writeStringField(1, name);
+  pbf.writeDoubleField(2, value);
+}
+
+/** Arrays are little-endian on the wire, as on every machine that Node runs on. */
+function bytesOf(array: Int32Array | BigInt64Array | Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** A ForwardBackwardOutput. Throws where the bytes are none. */
+export function decodeResult(bytes: Uint8Array): LossResult {
+  const result: LossResult = { logprobs: [], metrics: {} };
+  new PbfReader(bytes).readFields((tag, _, pbf) => {
+    if (tag === 2) result.logprobs.push(...readRecord(message(pbf)));
+    else if (tag === 3) {
+      const [name, value] = readEntry(message(pbf), (inner) => inner.readDouble());
+      result.metrics[name] = value ?? 0;
+    }
+  }, null);
+  return result;
+}
+
+function message(pbf: PbfReader): PbfReader {
+  return new PbfReader(pbf.readBytes());
+}
+
+function readEntry<T>(pbf: PbfReader, read: (inner: PbfReader) => T): [string, T | undefined] {
+  let name = '';
+  let value: T | undefined;
+  pbf.readFields((tag, _, inner) => {
+    if (tag === 1) name = inner.readString();
+    else if (tag === 2) value = read(inner);
+  }, null);
+  return [name, value];
+}
+
+function readRecord(pbf: PbfReader): number[][] {
+  let rows: number[][] = [];
+  pbf.readFields((tag, _, inner) => {
+    if (tag !== 2) return;
+    const [name, values] = readEntry(message(inner), (entry) => readRows(message(entry)));
+    if (name === 'logprobs') rows = values ?? [];
+  }, null);
+  return rows;
+}
+
+function readRows(pbf: PbfReader): number[][] {
+  let data = new Uint8Array();
+  let offsets = new Uint8Array();
+  pbf.readFields((tag, _, inner) => {
+    if (tag === 1)
+      data = new Uint8Array(inner.readBytes()); // a copy, which is aligned
+    else if (tag === 2) offsets = new Uint8Array(inner.readBytes());
+  }, null);
+  const values = new Float32Array(data.buffer, 0, data.byteLength >> 2);
+  const ends = [...new BigInt64Array(offsets.buffer, 0, offsets.byteLength >> 3)].map(
+    (at) => Number(at) >> 2,
+  );
+  return ends.slice(1).map((end, i) => Array.from(values.subarray(ends[i], end)));
+}
