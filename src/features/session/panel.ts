@@ -59,14 +59,13 @@ export class Panels {
       dark: vscode.Uri.joinPath(icon, 'session-dark.svg'),
     };
     const feed = new SessionFeed(live, (message) => void webview.postMessage(message));
+    // One after another, as the person made them: a debug session that has to start first takes a while.
+    let before: Promise<void> = Promise.resolve();
     const received = webview.onDidReceiveMessage((message: unknown) => {
       if (!isFromSession(message)) return log.warn('The session panel sent a message that is not known.');
       if (message.type === 'ready') return feed.start();
-      this.receive(live, message).catch((error) => {
-        // A node that is gone is no error of the person's; anything else is.
-        if (error instanceof RangeError) log.warn(`session ${live.id}: ${error.message}`);
-        else this.host.showError(error);
-      });
+      if (isUrgent(message)) void this.reporting(live, () => this.receiveUrgent(live, message));
+      else before = before.then(() => this.reporting(live, () => this.receive(live, message)));
     });
     this.panels.set(live, panel);
     panel.onDidDispose(() => {
@@ -84,20 +83,33 @@ export class Panels {
     return { enableScripts: true, localResourceRoots: [assetsOf(this.host.context.extensionUri)] };
   }
 
-  private async receive(live: LiveSession, message: Exclude<FromSession, { type: 'ready' }>): Promise<void> {
-    if (message.type === 'action') return this.host.runErrorAction(message.id);
-    if (message.type === 'step') {
-      if (message.step === 'pause') return live.pause();
-      if (message.step === 'stop') return this.host.stop(live);
+  /** Never rejects: what goes wrong is told to the person. */
+  private async reporting(live: LiveSession, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      // A node that is gone is no error of the person's; anything else is.
+      if (error instanceof RangeError) this.host.log.warn(`session ${live.id}: ${error.message}`);
+      else this.host.showError(error);
     }
+  }
+
+  private receiveUrgent(live: LiveSession, message: Urgent): Promise<void> {
+    if (message.type === 'action') return this.host.runErrorAction(message.id);
+    return message.step === 'pause' ? live.pause() : this.host.stop(live);
+  }
+
+  /** Resolves when the next message may be acted upon: what runs for long has begun then, and can be paused. */
+  private async receive(live: LiveSession, message: Exclude<Message, Urgent>): Promise<void> {
     await this.host.follow(live);
     switch (message.type) {
       case 'choose':
         return live.choose(message.node, message.id, 'panel');
-      case 'again':
-        return live.again(message.node, 'panel');
       case 'goto':
         return live.goto(message.node, 'panel');
+      case 'again':
+        void this.reporting(live, () => live.again(message.node, 'panel'));
+        return;
     }
     switch (message.step) {
       case 'back':
@@ -107,8 +119,20 @@ export class Panels {
       case 'pause':
       case 'stop':
         return;
-      default:
-        return live.step(message.step, 'panel');
+      default: {
+        const { step } = message;
+        void this.reporting(live, () => live.step(step, 'panel'));
+      }
     }
   }
+}
+
+type Message = Exclude<FromSession, { type: 'ready' }>;
+type Step = Extract<Message, { type: 'step' }>;
+/** Acted upon at once, whatever else is still to be done. */
+type Urgent = (Step & { step: 'pause' | 'stop' }) | Extract<Message, { type: 'action' }>;
+
+function isUrgent(message: Message): message is Urgent {
+  const { type } = message;
+  return type === 'action' || (type === 'step' && (message.step === 'pause' || message.step === 'stop'));
 }
