@@ -57,13 +57,15 @@ class Tinker:
 
     # Futures
 
-    def learn(self, future: Future, run, reply=lambda value: value) -> None:
-        """Runs on the learner's thread; `reply` makes the answer of the value, on the event loop."""
+    def learn(self, future: Future, run, reply=lambda value: value, failed=lambda: None) -> None:
+        """Runs on the learner's thread; `reply` makes the answer of the value, on the event loop, as is `failed`."""
         if self._learner is None:
             self._learner = Learner(self.engine.scheduler.threads)
             self._learner.start()
 
         def done(value, error):
+            if error:
+                failed()
             try:
                 self.futures.finish(future, failure(error) if error else reply(value))
             except Exception as late:
@@ -141,7 +143,8 @@ class Tinker:
         future = self.creating[id] = self.futures.new(model_id=id)
         kind = "load_weights" if load else "create_model"
         run = (lambda: load(trainer, id)) if load else (lambda: trainer.create(id, lora))
-        self.learn(future, run, lambda _: {"type": kind, "model_id": id, "path": body.get("path")})
+        reply = {"type": kind, "model_id": id, "path": body.get("path")}
+        self.learn(future, run, lambda _: reply, lambda: self.models.pop(id, None))
         return future
 
     def model(self, body: dict) -> Model:

@@ -7,13 +7,15 @@ import queue
 import secrets
 import threading
 import traceback
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rehearsal_engine.api.errors import ApiError, dump
 
-KEPT = 2048  # finished results that can be asked for again
+KEPT = 2048  # requests that are known by their number
+KEPT_BYTES = 64 << 20  # results that can be asked for again, the newest always
+GONE = {"error": "This result was given long ago and is no longer kept.", "category": "user"}
 
 Reply = dict | bytes  # JSON, or a protobuf message
 
@@ -31,6 +33,8 @@ class Futures:
 
     def __init__(self):
         self.known: OrderedDict[str, Future] = OrderedDict()
+        self._large: deque[Future] = deque()
+        self._bytes = 0
 
     def new(self, **extra) -> Future:
         future = Future(secrets.token_hex(12), extra)
@@ -42,6 +46,13 @@ class Futures:
     def finish(self, future: Future, reply: Reply) -> None:
         future.reply = reply
         future.done.set()
+        if isinstance(reply, bytes):
+            self._large.append(future)
+            self._bytes += len(reply)
+            while self._bytes > KEPT_BYTES and len(self._large) > 1:
+                old = self._large.popleft()
+                self._bytes -= len(old.reply)
+                old.reply = GONE
 
 
 def failure(error: BaseException) -> dict:

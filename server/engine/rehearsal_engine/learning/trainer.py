@@ -1,6 +1,6 @@
 """One base model, any number of trained models over it: LoRA adapters, or whole copies.
 
-Everything here runs on one thread (`api/tinker_queue.py`). Trained weights, gradients and optimizer
+Everything here runs on one thread (`api/tinker_state.Learner`). Trained weights, gradients and optimizer
 state are float32; forward passes are in bfloat16 autocast on GPUs.
 """
 

@@ -24,6 +24,7 @@ SHARED = Path(os.environ.get("REHEARSAL_SHARED") or Path(__file__).parents[5] / 
 def learner(folder, tmp_path_factory):
     folder_of_checkpoints = tmp_path_factory.mktemp("checkpoints")
     with serving("--model", f"tiny={folder}", "--device", "cpu", "--checkpoints", folder_of_checkpoints) as client:
+        client.checkpoints = folder_of_checkpoints
         yield client
 
 
@@ -240,6 +241,29 @@ def test_a_session_that_ends_frees_its_models(learner):
     raw = Raw(learner)
     assert raw.post(f"sessions/{raw.session}/finish") == {}
     assert "session ended" in raw.learn(1).json()["error"]["message"]
+
+
+def test_a_damaged_checkpoint_is_refused_and_the_one_before_loads(learner):
+    raw = Raw(learner)
+    one, two = (raw.result(raw.post("save_weights", model_id=raw.model, seq_id=n, path=f"step-{n}"))["path"] for n in (1, 2))
+    file = learner.checkpoints / raw.model.replace(":", "_") / "weights" / "step-2" / "optimizer.pt"
+    file.write_bytes(file.read_bytes()[:-1])
+    load = lambda seq, path: raw.wait(raw.post("load_weights", session_id=raw.session, model_seq_id=seq, path=path, optimizer=True))  # noqa: E731
+    failed = load(1, two)
+    assert failed["category"] == "user" and "step-2 is damaged" in failed["error"]
+    assert "does not exist" in raw.send("get_info", model_id=f"{raw.session}:train:1").json()["error"]["message"]
+    assert load(2, one)["model_id"] == f"{raw.session}:train:2"
+
+
+def test_results_are_kept_for_a_while(monkeypatch):
+    from rehearsal_engine.api import tinker_state
+
+    monkeypatch.setattr(tinker_state, "KEPT_BYTES", 100)
+    futures = tinker_state.Futures()
+    three = [futures.new() for _ in range(3)]
+    for future in three:
+        futures.finish(future, bytes(60))
+    assert [type(future.reply) for future in three] == [dict, dict, bytes]
 
 
 def test_a_token_opens_the_routes_to_the_sdk(folder, tmp_path):
