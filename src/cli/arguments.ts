@@ -1,5 +1,6 @@
 /** Reading the command line. What is wrong with it is a usage error: exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { RehearsalOptions } from '../core/rehearsal/types';
 
 export class UsageError extends Error {}
 
@@ -46,11 +47,24 @@ export function wholeNumber(
   return value;
 }
 
-export function temperatureOf(text: string | undefined, otherwise: number): number {
+function temperatureOf(text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0 || value > 2) {
     throw new UsageError(`--temperature must be a number from 0 to 2, not ${text}.`);
   }
   return value;
+}
+
+/** How to sample: what the options of every command say, and `defaults` for what they leave open. */
+export function samplingOf(values: { seed?: string; temperature?: string }, defaults: RehearsalOptions) {
+  const { temperature, topP, topK, minP, alternatives, seed } = defaults;
+  return {
+    topP,
+    topK,
+    minP,
+    alternatives,
+    temperature: temperatureOf(values.temperature, temperature),
+    seed: wholeNumber('seed', values.seed, 0, seed),
+  };
 }

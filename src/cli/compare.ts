@@ -2,21 +2,23 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../core/environment/types';
-import type { Share } from '../core/fidelity/interval';
-import { type FidelitySummary, summarize, verdictOf } from '../core/fidelity/summary';
-import { formatJson } from '../core/json';
+import { besideEachOther } from '../core/fidelity/models';
+import { summarize } from '../core/fidelity/summary';
+import { surpriseSummary } from '../core/fidelity/surprise';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { printable } from '../core/text';
 import { usableEnvironment } from '../node/environments';
 import {
+  type CompareOptions,
   type CompareTarget,
   compareTargets,
   type PairResult,
   type Uncompared,
 } from '../node/fidelity/compare';
 import { junitOf } from '../node/fidelity/junit';
-import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
-import { connect } from './connect';
+import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
+import { printModels, printPair, printSummary } from './compare-text';
+import { connect, type ModelArguments } from './connect';
 import { allowedExecutor, withServerTools } from './executor';
 import { taskOf } from './step';
 import { EXIT, type Terminal } from './terminal';
@@ -28,6 +30,7 @@ const OPTIONS = {
   'held-out': { type: 'boolean' },
   junit: { type: 'string' },
   allow: { type: 'string', multiple: true },
+  against: { type: 'string' },
   concurrency: { type: 'string' },
 } as const;
 
@@ -36,68 +39,114 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
   const file = oneFile(positionals);
   if (values.recorded && values.task?.length) throw new UsageError('--recorded compares records, not tasks.');
   const concurrency = wholeNumber('concurrency', values.concurrency, 1, 8);
-  const { topP, topK, minP, seed } = DEFAULT_OPTIONS;
-  const sampling = {
-    topP,
-    topK,
-    minP,
-    alternatives: 0,
-    // What the model holds most likely is what it knows: no luck in it.
-    temperature: temperatureOf(values.temperature, 0),
-    seed: wholeNumber('seed', values.seed, 0, seed),
-  };
+  // What the model holds most likely is what it knows: no luck in it.
+  const sampling = samplingOf(values, { ...DEFAULT_OPTIONS, temperature: 0, alternatives: 0 });
   const folder = path.dirname(path.resolve(file));
   let environment = await usableEnvironment(file);
   const targets = targetsOf(environment, values);
+  const examples = targets.flatMap((target) => (target.kind === 'call' ? [target.example] : []));
+  if (values.against !== undefined && examples.length < targets.length)
+    throw new UsageError('--against compares two models on recorded calls, not on tasks.');
   const executor = values.recorded
     ? null
     : await allowedExecutor({ environment, folder }, values.allow ?? [], toolsOf(targets));
   try {
     environment = await withServerTools(environment, executor, terminal.signal);
-    const policy = await connect(values, terminal.say, terminal.signal);
-    const pairs: PairResult[] = [];
-    const uncompared: Uncompared[] = [];
-    await compareTargets(targets, {
-      environment,
-      policy,
-      executor,
-      sampling,
-      concurrency,
-      signal: terminal.signal,
-      onPair: (pair) => {
-        pairs.push(pair);
-        if (values.json) terminal.json(pairEvent(pair));
-        else printPair(pair, terminal);
-      },
-      onUncompared: (call) => {
-        uncompared.push(call);
-        if (values.json) terminal.json({ type: 'uncompared', ...call });
-        else
-          terminal.page.print(
-            `${terminal.page.style.warn('!')} ${printable(call.tool)}: ${printable(call.reason)}`,
-          );
-      },
-    });
-    const summary = summarize(pairs.filter(({ source }) => source === 'rehearsed'));
-    const gated = pairs.length - pairs.filter(({ source }) => source === 'rehearsed').length;
-    if (values.json) {
-      terminal.json({
-        type: 'summary',
-        environment: environment.name,
-        model: policy.info.model,
-        gated,
-        uncompared: uncompared.length,
-        ...summary,
-      });
-    } else printSummary(summary, { gated, uncompared: uncompared.length }, terminal);
+    const common = { environment, sampling, concurrency, signal: terminal.signal };
+    const first = await compared(targets, { ...common, executor }, values, terminal);
+    if (values.against !== undefined && !terminal.signal.aborted) {
+      // The real answers are those of the first: both are held against the same.
+      first.pairs.sort((a, b) => a.index - b.index);
+      const again = first.pairs.map(({ index, real }) => ({ ...examples[index]!, ...real }));
+      const second = await compared(
+        again.map((example) => ({ kind: 'call', example })),
+        { ...common, executor: null },
+        { ...values, model: values.against },
+        terminal,
+        first.pairs,
+      );
+      const summary = besideEachOther(counting(first), counting(second));
+      if (values.json) terminal.json({ type: 'models', environment: environment.name, ...summary });
+      else printModels(summary, terminal);
+      if (second.uncompared.length && !terminal.signal.aborted) return EXIT.server;
+    }
     if (values.junit !== undefined)
-      await fs.writeFile(values.junit, junitOf(environment.name, pairs, uncompared));
+      await fs.writeFile(values.junit, junitOf(environment.name, first.pairs, first.uncompared));
     if (terminal.signal.aborted) return EXIT.interrupted;
-    if (uncompared.length) return EXIT.server;
-    return summary.verdicts.differs ? EXIT.failed : EXIT.ok;
+    if (first.uncompared.length) return EXIT.server;
+    return first.differs ? EXIT.failed : EXIT.ok;
   } finally {
     await executor?.close();
   }
+}
+
+interface Compared {
+  model: string;
+  pairs: PairResult[];
+  uncompared: Uncompared[];
+  differs: number;
+}
+
+/** What a gate answered is no rehearsal. */
+const counting = ({ model, pairs }: Compared) => ({
+  model,
+  pairs: pairs.filter(({ source }) => source === 'rehearsed'),
+});
+
+/**
+ * Compares one model and shows each pair, then its summary.
+ * @param of pairs of another model on the same calls: these get their places, and what was executed for them
+ */
+async function compared(
+  targets: readonly CompareTarget[],
+  options: Pick<CompareOptions, 'environment' | 'executor' | 'sampling' | 'concurrency' | 'signal'>,
+  values: ModelArguments & { json?: boolean },
+  terminal: Terminal,
+  of?: readonly PairResult[],
+): Promise<Compared> {
+  const policy = await connect(values, terminal.say, terminal.signal);
+  const { model } = policy.info;
+  const pairs: PairResult[] = [];
+  const uncompared: Uncompared[] = [];
+  const placed = <T extends { index: number }>(one: T): T =>
+    of ? { ...one, index: of[one.index]!.index } : one;
+  if (!values.json) terminal.page.print(terminal.page.style.bold(printable(model)));
+  await compareTargets(targets, {
+    ...options,
+    policy,
+    surprise: true,
+    onPair: (given) => {
+      const other = of?.[given.index];
+      const pair = other ? { ...placed(given), recorded: other.recorded } : given;
+      pairs.push(pair);
+      if (values.json) terminal.json(pairEvent(pair, model));
+      else printPair(pair, terminal);
+    },
+    onUncompared: (given) => {
+      const call = placed(given);
+      uncompared.push(call);
+      if (values.json) terminal.json({ type: 'uncompared', model, ...call });
+      else
+        terminal.page.print(
+          `${terminal.page.style.warn('!')} ${printable(call.tool)}: ${printable(call.reason)}`,
+        );
+    },
+  });
+  const rehearsed = pairs.filter(({ source }) => source === 'rehearsed');
+  const summary = summarize(rehearsed);
+  const surprise = surpriseSummary(rehearsed);
+  const left = { gated: pairs.length - rehearsed.length, uncompared: uncompared.length };
+  if (values.json)
+    terminal.json({
+      type: 'summary',
+      environment: options.environment.name,
+      model,
+      ...left,
+      ...summary,
+      surprise,
+    });
+  else printSummary(summary, surprise, left, terminal);
+  return { model, pairs, uncompared, differs: summary.verdicts.differs };
 }
 
 function targetsOf(
@@ -122,56 +171,13 @@ function toolsOf(targets: readonly CompareTarget[]): string[] | null {
   return names.length === targets.length ? [...new Set(names)] : null;
 }
 
-function pairEvent({ execution, ...pair }: PairResult): object {
+function pairEvent({ execution, ...pair }: PairResult, model: string): object {
   return {
     type: 'pair',
+    model,
     ...pair,
     author: pair.author ?? null,
     durationMs: execution && Math.round(execution.durationMs * 10) / 10,
     ...(execution?.notes ? { notes: execution.notes } : {}),
   };
-}
-
-function printPair(pair: PairResult, { page: { print, style } }: Terminal): void {
-  const verdict = verdictOf(pair);
-  const mark = { match: style.good('='), tolerable: style.warn('≈'), differs: style.bad('≠') };
-  const shown = verdict === null ? style.dim('-') : mark[verdict];
-  print(
-    `${shown} ${printable(pair.tool)} ${printable(formatJson(pair.arguments))}${pair.source === 'gate' ? style.dim(' (refused by a gate: not counted)') : ''}`,
-  );
-  for (const { kind, path: where, rehearsed, real, label } of pair.comparison.fields) {
-    if (kind === 'match' || kind === 'tolerable') continue;
-    const side = (value: typeof real) =>
-      value === undefined ? '(absent)' : printable(formatJson(value).slice(0, 200));
-    print(
-      `    ${printable(where)} ${kind}: rehearsed ${side(rehearsed)}, real ${side(real)}${label ? style.dim(` (${label})`) : ''}`,
-    );
-  }
-}
-
-function printSummary(
-  summary: FidelitySummary,
-  more: { gated: number; uncompared: number },
-  { page: { print, style } }: Terminal,
-): void {
-  print('');
-  print(style.bold(`fidelity ${shareText(summary.fidelity)}`));
-  for (const { tool, fidelity, fields } of summary.tools) {
-    print(`  ${printable(tool)}  ${shareText(fidelity)}`);
-    for (const { field, fidelity: own } of fields) {
-      if (own.good < own.n) print(`    ${printable(field)}  ${shareText(own)}`);
-    }
-  }
-  const { recall, precision } = summary.anticipation;
-  print(`failures foreseen: ${shareText(recall)}; foreseen failures that were real: ${shareText(precision)}`);
-  if (summary.leftOut) print(style.dim(`${summary.leftOut} left out: the real tool is wrong`));
-  if (more.gated) print(style.dim(`${more.gated} refused by a gate: not counted`));
-  if (more.uncompared) print(style.warn(`${more.uncompared} could not be compared`));
-}
-
-function shareText({ share, good, n, low, high }: Share): string {
-  const percent = (value: number) => `${(100 * value).toFixed(0)} %`;
-  return share === null
-    ? 'none'
-    : `${percent(share)} (${good} of ${n}; 95 %: ${percent(low)} to ${percent(high)})`;
 }

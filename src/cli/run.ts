@@ -5,12 +5,12 @@ import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { endView } from '../core/rehearsal/view';
 import { tokenCounts } from '../core/reward/rollout';
 import { printable } from '../core/text';
-import { UserError } from '../core/user-error';
+import { errorText } from '../core/user-error';
 import { usableEnvironment } from '../node/environments';
 import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../node/rollouts';
 import type { Executor } from '../node/tools';
 import { allowGate } from '../node/tools/consent';
-import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
+import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { connect } from './connect';
 import { observedExecutor, withServerTools } from './executor';
 import { sessionsOf } from './places';
@@ -34,15 +34,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   if (passes !== 'all' && passes !== 'any') throw new UsageError(`--passes is all or any, not ${passes}.`);
   const attempts = wholeNumber('attempts', values.attempts, 1, 1);
   const concurrency = wholeNumber('concurrency', values.concurrency, 1, 4);
-  const { temperature, topP, topK, minP, alternatives, seed } = DEFAULT_OPTIONS;
-  const sampling = {
-    topP,
-    topK,
-    minP,
-    alternatives,
-    temperature: temperatureOf(values.temperature, temperature),
-    seed: wholeNumber('seed', values.seed, 0, seed),
-  };
+  const sampling = samplingOf(values, DEFAULT_OPTIONS);
   let environment = await usableEnvironment(file);
   const executor = await observedExecutor({ environment, folder: path.dirname(path.resolve(file)) }, values);
   try {
@@ -135,7 +127,7 @@ function asJson({ task, attempt, seed, reward, state, session, seconds, error }:
     checks: reward.checks,
     session,
     seconds: Math.round(seconds * 1000) / 1000,
-    ...(error === undefined ? {} : { error: textOf(error) }),
+    ...(error === undefined ? {} : { error: errorText(error) }),
   };
 }
 
@@ -154,13 +146,8 @@ function print(
     if (check.verdict === 'holds') continue;
     page.print(`    ${check.verdict}: ${printable(check.title)}. ${printable(check.reason)}`);
   }
-  if (error !== undefined) page.print(`    ${style.bad(printable(textOf(error)))}`);
+  if (error !== undefined) page.print(`    ${style.bad(printable(errorText(error)))}`);
   if (!reward.success && session) page.print(style.dim(`    ${path.relative('', session)}`));
-}
-
-function textOf(error: unknown): string {
-  if (error instanceof UserError) return `${error.message} ${error.next}`;
-  return error instanceof Error ? error.message : String(error);
 }
 
 function mean(values: readonly number[]): number | null {

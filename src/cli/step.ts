@@ -10,7 +10,7 @@ import { usableEnvironment } from '../node/environments';
 import { errors } from '../node/errors';
 import { createSession, loadSession, openSession, type StoredSession } from '../node/sessions/file';
 import { executePort } from '../node/tools';
-import { MODEL_OPTIONS, oneFile, parse, temperatureOf, UsageError, wholeNumber } from './arguments';
+import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { connect } from './connect';
 import { eventsOf, type StepEvent } from './events';
 import { observedExecutor, withServerTools } from './executor';
@@ -106,15 +106,11 @@ async function begin(
   terminal: Terminal,
   onRecord: (record: SessionRecord) => void,
 ) {
-  let environment = await usableEnvironment(file);
-  const executor = await observedExecutor({ environment, folder: path.dirname(path.resolve(file)) }, values);
-  environment = await withServerTools(environment, executor, terminal.signal);
-  const task = taskOf(environment, values.task);
-  const real = executor ? { executor, session: await executor.open(task.state) } : null;
+  const written = await usableEnvironment(file);
+  const task = taskOf(written, values.task);
   const options = {
     ...DEFAULT_OPTIONS,
-    ...(real ? { observations: 'real' as const } : {}),
-    seed: wholeNumber('seed', values.seed, 0, DEFAULT_OPTIONS.seed),
+    ...samplingOf(values, DEFAULT_OPTIONS),
     alternatives: wholeNumber(
       'alternatives',
       values.alternatives,
@@ -122,13 +118,25 @@ async function begin(
       DEFAULT_OPTIONS.alternatives,
       MOST_ALTERNATIVES,
     ),
-    temperature: temperatureOf(values.temperature, DEFAULT_OPTIONS.temperature),
   };
-  const policy = await connect(values, terminal.say, terminal.signal);
-  const setup: Setup = { environment, task, options, policy: policy.info };
   const environmentFile = path.resolve(file);
-  const stored = createSession(sessionsOf(file, values.sessions), setup, { environmentFile, onRecord });
-  return { stored, policy, real };
+  const executor = await observedExecutor(
+    { environment: written, folder: path.dirname(environmentFile) },
+    values,
+  );
+  try {
+    const environment = await withServerTools(written, executor, terminal.signal);
+    const real = executor ? { executor, session: await executor.open(task.state) } : null;
+    if (real) options.observations = 'real';
+    const policy = await connect(values, terminal.say, terminal.signal);
+    const setup: Setup = { environment, task, options, policy: policy.info };
+    const stored = createSession(sessionsOf(file, values.sessions), setup, { environmentFile, onRecord });
+    return { stored, policy, real };
+  } catch (error) {
+    // Its programs would stay.
+    await executor?.close();
+    throw error;
+  }
 }
 
 async function resume(

@@ -21,6 +21,12 @@ export class UserError extends Error {
   }
 }
 
+/** What was thrown, in full: with what to do next where that is known. */
+export function errorText(thrown: unknown): string {
+  if (thrown instanceof UserError) return `${thrown.message} ${thrown.next}`;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** What was thrown, as a part of a sentence that has a full stop of its own. */
 export function reasonOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,7 +1,7 @@
 /** Runs tasks: every attempt a rollout with its own session file, results published as soon as a task is done. */
 import * as vscode from 'vscode';
 import { printable } from '../../core/text';
-import { UserError } from '../../core/user-error';
+import { errorText } from '../../core/user-error';
 import { planRollouts, type RolloutResult, runRollouts } from '../../node/rollouts';
 import { sessionsFolder } from '../../node/sessions/file';
 import type { Config } from '../config';
@@ -52,7 +52,7 @@ export async function rehearseTasks(
     gathered.skipOpen();
   } catch (error) {
     if (abort.signal.aborted) return;
-    const text = textOf(error);
+    const text = errorText(error);
     for (const { item } of tasks) run.errored(item, new vscode.TestMessage(text));
     context.showError(error);
   }
@@ -119,7 +119,7 @@ class Gathered {
         expected,
         actual,
       })),
-      ...(error !== undefined && { error: textOf(error) }),
+      ...(error !== undefined && { error: errorText(error) }),
     };
   }
 }
@@ -133,13 +133,11 @@ function groupByFile(tasks: TaskItem[]): Map<string, TaskItem[]> {
 /** The output is a terminal: what a model or a server wrote must not move its cursor. */
 function lineOf({ task, attempt, reward, error, seconds }: RolloutResult): string {
   const result =
-    error === undefined && reward.value !== null ? `reward ${reward.value.toFixed(2)}` : textOf(error);
+    error !== undefined
+      ? errorText(error)
+      : reward.value === null
+        ? 'it could not be scored'
+        : `reward ${reward.value.toFixed(2)}`;
   const mark = reward.value === null ? '!' : reward.success ? '\u2713' : '\u2717';
   return `${mark} ${task.id}, attempt ${attempt + 1}: ${printable(result).replaceAll('\n', ' ')} (${seconds.toFixed(1)} s)`;
-}
-
-function textOf(error: unknown): string {
-  if (error instanceof UserError) return `${error.message} ${error.next}`;
-  if (error === undefined) return 'it could not be scored';
-  return error instanceof Error ? error.message : String(error);
 }
