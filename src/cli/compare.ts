@@ -45,8 +45,10 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
   let environment = await usableEnvironment(file);
   const targets = targetsOf(environment, values);
   const examples = targets.flatMap((target) => (target.kind === 'call' ? [target.example] : []));
-  if (values.against !== undefined && examples.length < targets.length)
-    throw new UsageError('--against compares two models on recorded calls, not on tasks.');
+  if (values.against !== undefined && (examples.length === 0 || examples.length < targets.length))
+    throw new UsageError(
+      '--against compares two models on recorded calls: not on tasks, whose calls differ.',
+    );
   const executor = values.recorded
     ? null
     : await allowedExecutor({ environment, folder }, values.allow ?? [], toolsOf(targets));
