@@ -5,14 +5,13 @@ import path from 'node:path';
 import { errors, oneLine } from '../errors';
 import type { Home } from './home';
 import { runLines, runQuietly } from './process';
+import pythons from './pythons.json';
 
-export const MINIMUM_PYTHON: readonly [number, number] = [3, 11];
+const [MAJOR = 0, MINOR = 0] = pythons.minimum;
 
 /** What setting up fetches and writes: said before it starts. */
 export const SETUP_SIZE =
   'about 1 GB; up to 5 GB on Linux with an NVIDIA GPU, where PyTorch brings its libraries';
-
-const CANDIDATES = ['python3', 'python', 'python3.13', 'python3.12', 'python3.11', 'python3.14', 'py'];
 
 const PROBE = `
 import importlib.util as u, json, sys
@@ -40,12 +39,12 @@ export async function findPython(named?: string): Promise<Python> {
   // The engine runs in another folder: a relative path must not depend on that.
   const wanted = given && /[\\/]/.test(given) ? path.resolve(given) : given;
   const seen: string[] = [];
-  for (const command of wanted ? [wanted] : CANDIDATES) {
+  for (const command of wanted ? [wanted] : pythons.commands) {
     const facts = await probe(command);
     if (!facts) continue;
     const version = facts.version.join('.');
     const [major = 0, minor = 0] = facts.version;
-    const tooOld = major < MINIMUM_PYTHON[0] || (major === MINIMUM_PYTHON[0] && minor < MINIMUM_PYTHON[1]);
+    const tooOld = major < MAJOR || (major === MAJOR && minor < MINOR);
     if (tooOld) seen.push(`${command} is ${version}`);
     else if (!facts.venv && !facts.engine)
       seen.push(`${command} ${version} has no venv module; on Debian and Ubuntu: apt install python3-venv`);
