@@ -25,7 +25,7 @@ const HELP = `usage: rehearsal COMMAND …
                      --task ID…  --attempts K  --passes all|any  --concurrency N
   compare FILE     hold rehearsed answers against the real tools'
                      --recorded  --held-out  --task ID…  --allow TOOL…  --junit FILE
-                     --concurrency N
+                     --concurrency N  --against MODEL
   serve            start the local server, or find the one that runs
                      --stop  --status  --foreground  --load [NAME=]MODEL…
   sessions [DIR]   list saved sessions
