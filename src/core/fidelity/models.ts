@@ -4,7 +4,7 @@ import { type FidelitySummary, summarize, verdictOf } from './summary';
 import { type Surprise, surpriseSummary } from './surprise';
 import type { ComparedPair } from './types';
 
-export interface ModelPairs<P> {
+interface ModelPairs<P> {
   model: string;
   pairs: readonly P[];
 }
