@@ -29,6 +29,8 @@ export class ServerConnection implements Server, vscode.Disposable {
   status: ServerStatus = NO_SERVER;
   private streams = 0;
   private connecting = 0;
+  /** Connections tried so far. */
+  private attempts = 0;
   /** Requests of other windows, as far as the server tells. */
   private othersActive = false;
   private readonly timer: NodeJS.Timeout;
@@ -114,9 +116,10 @@ export class ServerConnection implements Server, vscode.Disposable {
         this.set({ ...NO_SERVER, local: false, address, state: 'stopped' });
       return;
     }
+    const { attempts } = this;
     const found = await this.localServer.find();
-    // Whoever connects just now knows better.
-    if (this.connecting > 0) return;
+    // Whoever connects just now, or did so since this was asked, knows better.
+    if (this.connecting > 0 || attempts !== this.attempts) return;
     if (!found) {
       const state = this.localServer.isSetUp() ? 'stopped' : 'missing';
       // A failure stays to be read until something else is tried.
@@ -160,6 +163,7 @@ export class ServerConnection implements Server, vscode.Disposable {
   private async attempt<T>(work: () => Promise<T>, signal?: Signal): Promise<T> {
     if (!vscode.workspace.isTrusted) throw notTrusted();
     this.connecting++;
+    this.attempts++;
     try {
       return await work();
     } catch (error) {
