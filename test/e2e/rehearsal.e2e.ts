@@ -196,8 +196,9 @@ describe('a rehearsal, as a person does it', () => {
     const watch = page.locator('.pane:has(.title:text-is("Watch"))');
     await watch.locator('.pane-header').hover();
     await watch.locator('[aria-label="Add Expression"]').first().click();
-    await page.keyboard.type(call);
-    await page.keyboard.press('Enter');
+    const expression = watch.locator('.monaco-inputbox input, .monaco-inputbox textarea').first();
+    await expression.fill(call);
+    await expression.press('Enter');
     const shown = page.locator('.debug-watch .monaco-list-row').filter({ hasText: 'Only the debug console' });
     await shown.first().waitFor();
     assert.equal(await counter('generated_tokens_total'), sampled);
@@ -212,8 +213,9 @@ describe('a rehearsal, as a person does it', () => {
     const breakpoints = page.locator('.pane:has(.title:text-is("Breakpoints"))');
     await breakpoints.locator('.pane-header').hover();
     await breakpoints.locator('[aria-label="Add Function Breakpoint"]').first().click();
-    await page.keyboard.type('get_order');
-    await page.keyboard.press('Enter');
+    const name = breakpoints.locator('.monaco-inputbox input, .monaco-inputbox textarea').first();
+    await name.fill('get_order');
+    await name.press('Enter');
     await breakpoints.locator('.monaco-list-row').filter({ hasText: 'get_order' }).waitFor();
     const atTool = await session.step('continue');
     assert.match(atTool.reason, /turn 1/);

@@ -137,12 +137,18 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     page.on('pageerror', (e) => errors.push(e.message));
     await options.beforeLoad?.(page);
     const url = address(server.port, workspace, development, options.tests);
-    const load = async () => {
-      await page.goto(url, { timeout: 120_000, waitUntil: 'domcontentloaded' });
-      // A theme of an extension is applied once extensions are registered: commands exist from then on.
-      await page.locator('.monaco-workbench[class*="vscode-theme-"]').waitFor({ timeout: 120_000 });
+    // A theme of an extension is applied once extensions are registered: commands exist from then on.
+    const ready = () =>
+      page.locator('.monaco-workbench[class*="vscode-theme-"]').waitFor({ timeout: 120_000 });
+    await page.goto(url, { timeout: 120_000, waitUntil: 'domcontentloaded' });
+    await ready();
+    // By VS Code's own command, which saves what is open; a page that is just left may not get to that.
+    const reload = async () => {
+      const left = page.waitForEvent('domcontentloaded', { timeout: 120_000 });
+      await runCommand(page, 'Developer: Reload Window');
+      await left;
+      await ready();
     };
-    await load();
     const setTheme = async (theme: Theme) => {
       const { label, shows } = THEMES[theme];
       // The list of themes closes when something else takes the focus; then it is opened again.
@@ -158,7 +164,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
         }
       }
     };
-    return { page, workspace, server, errors, setTheme, reload: load, stop };
+    return { page, workspace, server, errors, setTheme, reload, stop };
   } catch (error) {
     if (server) console.error(server.output().slice(-3000));
     await stop();

@@ -132,7 +132,7 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
       this.transcripts.follow(live);
       this.panels.fill(live, panel);
       // VS Code brings its tab back only where somebody could say what is in it at that time.
-      await this.transcripts.show(live, (panel.viewColumn ?? vscode.ViewColumn.One) + 1);
+      await this.transcripts.show(live, columnOfTab(panel.title) + 1);
     } catch (error) {
       panel.dispose();
       this.services.showError(error);
@@ -245,4 +245,11 @@ function itemOf({
     description: `${environment}, ${model}`,
     detail: `${new Date(created).toLocaleString()} · ${tokens} tokens · ${result}`,
   };
+}
+
+/** Where a panel stands: while it is being restored, its own `viewColumn` is not yet right. */
+function columnOfTab(title: string): vscode.ViewColumn {
+  const isIt = ({ label, input }: vscode.Tab) => label === title && input instanceof vscode.TabInputWebview;
+  const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(isIt));
+  return group?.viewColumn ?? vscode.ViewColumn.One;
 }

@@ -1,0 +1,3 @@
+export function vsixPath(): string;
+export function packaged(): boolean;
+export function makePackage(): Promise<{ file: string; size: number }>;
