@@ -50,7 +50,15 @@ async function speed(
   const sampling = { temperature: 1, topP: 1, topK: -1, minP: 0, seed, alternatives: 5 };
   const before = await counter('generated_tokens_total');
   const started = performance.now();
-  await runRollouts(requests, { policy, sampling, folder, concurrency });
+  await runRollouts(requests, {
+    policy,
+    sampling,
+    folder,
+    concurrency,
+    onEnd: ({ error }) => {
+      if (error !== undefined) throw error;
+    },
+  });
   const seconds = (performance.now() - started) / 1000;
   return ((await counter('generated_tokens_total')) - before) / seconds;
 }
