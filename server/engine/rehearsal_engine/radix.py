@@ -55,6 +55,16 @@ class PrefixCache:
         self.roots: dict[Hashable, Node] = {}
         self.idle: OrderedDict[Line, None] = OrderedDict()  # least recently used first
 
+    def ending(self, key: Hashable, tokens: np.ndarray) -> Line | None:
+        """An idle line of exactly these tokens: it can be continued in place, whatever longer ones there are."""
+        node, at = self.roots.get(key), 0
+        while node is not None and at < tokens.shape[0]:
+            node = node.children.get(int(tokens[at]))
+            if node is None or common(node.edge, tokens[at:]) < node.edge.shape[0]:
+                return None
+            at += node.edge.shape[0]
+        return None if node is None else next((line for line in node.lines if not line.busy), None)
+
     def match(self, key: Hashable, tokens: np.ndarray) -> tuple[int, Line | None]:
         """The length of the longest cached prefix, and a line that has it.
 
@@ -107,6 +117,8 @@ class PrefixCache:
             node, at = child, at + same
         node.lines.add(line)
         line.node = node
+        if old is not None and old is not node:
+            self._join(old)
 
     def adopt(self, line: Line) -> None:
         """Counts a new line, which is busy; older idle lines make room for it."""
@@ -170,6 +182,14 @@ class PrefixCache:
         upper.children[int(node.edge[at])] = node
         node.edge, node.parent = node.edge[at:], upper
         return upper
+
+    def _join(self, node: Node) -> None:
+        """A node that only passes on is none: a line that grows step by step would leave one at each."""
+        if node.parent is None or node.lines or len(node.children) != 1:
+            return
+        (child,) = node.children.values()
+        child.edge, child.parent = np.concatenate((node.edge, child.edge)), node.parent
+        node.parent.children[int(child.edge[0])] = child
 
     def _prune(self, node: Node) -> None:
         while node.parent is not None and not node.lines and not node.children:

@@ -123,7 +123,10 @@ class Scheduler(threading.Thread):
                 if ahead and common(other.array, prompt) >= matched + SHARED_PREFIX:
                     return False
         use = min(matched, len(prompt) - 1)  # the last token is computed for its logits
-        if source is not None and not source.busy and source.length == matched:
+        if source is not None and source.length > use:
+            # A step along a path that a longer line knows already: the line of the step before, not a copy.
+            source = self.cache.ending(key, prompt[:use]) or source
+        if source is not None and not source.busy and source.length in (matched, use):
             self.cache.take(source)  # nothing in it goes beyond the prompt: it is continued in place
             sequence.line = source
         else:

@@ -69,6 +69,20 @@ def test_stepping_equals_continuing_and_costs_one_token_a_step(engine):
     assert tokens == whole
 
 
+def test_stepping_where_a_longer_line_went_before_copies_once(engine):
+    # A prompt of its own, walked to its end first: a second session with the same seed steps the same path.
+    prompt = random.Random(5).choices(range(3, 300), k=50)
+    whole = engine.complete(prompt, max_tokens=24, seed=3, ignore_eos=True)["token_ids"]
+    tokens = engine.complete(prompt, max_tokens=1, seed=3, ignore_eos=True)["token_ids"]
+    held = engine.metric("cache_bytes")
+    while len(tokens) < 24:
+        tokens += engine.complete(prompt + tokens, max_tokens=1, seed=3, ignore_eos=True)["token_ids"]
+    assert tokens == whole
+    assert engine.metric("cache_bytes") <= held, "each step goes on in the line of the step before"
+    again = engine.complete(prompt, max_tokens=24, seed=3, ignore_eos=True)["token_ids"]
+    assert again == whole
+
+
 def test_choices_share_the_prompt_and_differ(engine):
     prompt = PROMPT[::-1]
     before = engine.metric("prefill_tokens_total")
