@@ -49,7 +49,7 @@ async function serverOf(bench: Bench): Promise<BenchServer> {
   return serverFor(bench, 'random', await randomModel(bench));
 }
 
-/** The first repetition, in which programs still compile themselves, is not counted. */
+/** The first repetitions, in which programs still compile themselves, are not counted. */
 async function repeat(measure: (repetition: number) => Promise<number>): Promise<number[]> {
   const values: number[] = [];
   for (let i = 0; i < WARM_REPETITIONS; i++) await measure(REPETITIONS + i);
