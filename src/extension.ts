@@ -14,6 +14,7 @@ import { registerSession } from './features/session';
 import { registerSavedSessions } from './features/session/saved';
 import { registerTesting } from './features/testing';
 import { Results } from './features/testing/results';
+import { registerTools } from './features/tools';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = createLog(context);
@@ -31,6 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
     settings: config,
     server,
     environments,
+    tools: registerTools({ context, config, environments, showError }),
     showError,
     runErrorAction: (id) => errors.run(id),
   };

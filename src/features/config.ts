@@ -46,6 +46,11 @@ export class Config implements Settings {
     };
   }
 
+  /** Whether what servers say of their tools counts for which of them only read. Workspaces have no say in this. */
+  get trustsAnnotations(): boolean {
+    return read<boolean>(Setting.trustAnnotations, false);
+  }
+
   get testAttempts(): number {
     return whole(read<number>(Setting.testAttempts, 1), 1, 64, 1);
   }
@@ -81,7 +86,7 @@ export class Config implements Settings {
 }
 
 /** Settings files are edited by hand: a value of the wrong type counts as absent. */
-function read<T extends string | number>(name: string, otherwise: T): T {
+function read<T extends string | number | boolean>(name: string, otherwise: T): T {
   const value = vscode.workspace.getConfiguration().get<unknown>(name);
   return typeof value === typeof otherwise ? (value as T) : otherwise;
 }

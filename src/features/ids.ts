@@ -27,6 +27,8 @@ export const Command = {
   setServerToken: 'rehearsal.setServerToken',
   selectModel: 'rehearsal.selectModel',
   showLog: 'rehearsal.showLog',
+  manageConsents: 'rehearsal.manageConsents',
+  setToolSecret: 'rehearsal.setToolSecret',
 } as const;
 
 export const ViewContainer = 'rehearsal';
@@ -45,6 +47,7 @@ export const Setting = {
   temperature: 'rehearsal.sampling.temperature',
   seed: 'rehearsal.sampling.seed',
   alternatives: 'rehearsal.sampling.alternatives',
+  trustAnnotations: 'rehearsal.tools.trustAnnotations',
   testAttempts: 'rehearsal.test.attempts',
   testConcurrency: 'rehearsal.test.concurrency',
   testPasses: 'rehearsal.test.passes',

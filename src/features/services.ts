@@ -5,8 +5,10 @@
  */
 import type * as vscode from 'vscode';
 import type { Diagnostic } from '../core/environment/diagnostics';
-import type { Environment } from '../core/environment/types';
+import type { Environment, Tool } from '../core/environment/types';
 import type { Policy, Sampling, Signal } from '../core/policy';
+import type { Executor, ToolCall } from '../node/tools';
+import type { CheckRunner } from '../node/tools/checks';
 
 /** The *Rehearsal* output channel. */
 export interface Log {
@@ -48,6 +50,28 @@ export interface Environments {
   load(file: string): Promise<LoadedEnvironment>;
 }
 
+/** The real tools of an environment, behind the person's consent: every call is asked for where it has to be. */
+export interface RealExecutor extends Executor {
+  /**
+   * Asks once for all of these tools, and answers whether they may run now. A batch calls this before it begins;
+   * whoever makes a single call names it, so that the question says what would run.
+   */
+  allow(tools: readonly Pick<Tool, 'name' | 'readOnly' | 'hinted'>[], call?: ToolCall): Promise<boolean>;
+}
+
+/** Whatever is executed for real in this window goes through here. */
+export interface RealTools {
+  /**
+   * Nothing runs before the first call, or before its `tools` are asked for. The caller closes it. Throws
+   * `UserError` where there is none, where it cannot be used, and in a workspace that is not trusted.
+   * @param file path of the environment file
+   * @param options `batch`: what the person refused is not asked again
+   */
+  executorFor(file: string, environment: Environment, options?: { batch?: boolean }): RealExecutor;
+  /** What `command` checks need; each program is asked for. */
+  checksOf(file: string, environment: Environment): CheckRunner;
+}
+
 /** What a session is started with; whatever is absent is asked for where it cannot be told. */
 export interface StartRequest {
   /** Path of the environment file. */
@@ -75,6 +99,7 @@ export interface Services {
   settings: Settings;
   server: Server;
   environments: Environments;
+  tools: RealTools;
   /** Shows an error: a `UserError` as it is with its button, anything else with "Show Log". */
   showError(error: unknown): void;
   /** Runs the button of an error (`ErrorAction.id`), wherever it was shown. */

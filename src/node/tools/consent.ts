@@ -65,14 +65,15 @@ export class ConsentStore {
   /** @param annotations whether the server's word counts for which of its tools only read */
   async grant({ workspace, identity, tools }: ConsentRequest, annotations?: boolean): Promise<void> {
     const at = this.now();
-    const added: Grant[] = [null, ...tools.map(({ name }) => name)].map((tool) => ({
-      workspace,
-      identity,
-      tool,
-      ...(annotations && tool === null ? { annotations } : {}),
-      at,
-    }));
-    const kept = (await this.storage.read()).filter((grant) => !added.some((one) => same(one, grant)));
+    const before = await this.storage.read();
+    const own = { workspace, identity, at };
+    const trusted =
+      annotations || before.some((grant) => same(grant, { ...own, tool: null }) && grant.annotations);
+    const added: Grant[] = [
+      { ...own, tool: null, ...(trusted ? { annotations: true } : {}) },
+      ...tools.map(({ name }) => ({ ...own, tool: name })),
+    ];
+    const kept = before.filter((grant) => !added.some((one) => same(one, grant)));
     await this.storage.write([...kept, ...added]);
   }
 

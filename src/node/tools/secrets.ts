@@ -5,7 +5,7 @@ import { executorErrors } from './failures';
 const NAME = /\$\{([A-Za-z_][\w.-]*)\}/g;
 
 /** Names of the secrets that these headers need. */
-function secretNames(headers: { [name: string]: string }): string[] {
+export function secretNames(headers: { [name: string]: string }): string[] {
   const names = Object.values(headers).flatMap((text) => [...text.matchAll(NAME)].map(([, name]) => name!));
   return [...new Set(names)];
 }

@@ -44,6 +44,9 @@ describe('consent', () => {
   it('takes the word of a server only where the person trusts it', async () => {
     await store.grant(request({ tools: [] }), true);
     assert.deepEqual(await store.missing(request()), { executor: false, tools: ['cancel_order'] });
+    // A later consent to one more tool takes none of it back.
+    await store.grant(request({ tools: [write] }));
+    assert.deepEqual(await store.missing(request()), { executor: false, tools: [] });
   });
 
   it('is of one workspace and one identity, and survives a restart', async () => {
