@@ -2,8 +2,8 @@
 import type { EndView, TurnView } from '../../src/core/rehearsal/view.types';
 import { el } from '../common/dom';
 import type { Head } from '../common/messages';
+import { nameOf, printable, spoken } from '../common/text';
 import type { OutputElement } from './output';
-import { nameOf, printable, spoken } from './text';
 
 export class Announcer {
   readonly element = el('div', { class: 'sr', role: 'status', 'aria-live': 'polite' });

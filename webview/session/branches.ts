@@ -1,8 +1,8 @@
 /** The branches of the session as a tree: where each leaves, and how it ends. */
 import type { BranchView } from '../../src/core/rehearsal/view.types';
 import { type Child, el, fill, icon, moveAmong } from '../common/dom';
-import { count, reward } from './format';
-import { boxText, spoken } from './text';
+import { count, reward } from '../common/format';
+import { boxText, spoken } from '../common/text';
 
 export class Branches {
   readonly element: HTMLElement;

@@ -1,10 +1,10 @@
 /** What became of one tool call: its rehearsal, if there was one, and the observation that came of it. */
 import type { CallView, ObservationView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon } from '../common/dom';
+import { printable } from '../common/text';
 import { button, setEnabled } from '../common/toolkit';
 import { OutputElement } from './output';
 import { gatesLine, sourceBadge } from './sources';
-import { printable } from './text';
 
 export interface CallActions {
   again(node: number): void;

@@ -1,10 +1,10 @@
 /** The alternatives at a token: what else the model might have written there, and how likely it was. */
 import type { AlternativeView, TokenView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon, moveAmong, setAttribute } from '../common/dom';
+import { logprob, nats, percent, probability, whole } from '../common/format';
+import { boxText, nameOf, spoken } from '../common/text';
 import { button } from '../common/toolkit';
-import { logprob, nats, percent, probability, whole } from './format';
 import type { OutputElement } from './output';
-import { boxText, nameOf, spoken } from './text';
 
 export interface CardActions {
   /** Fork: put this alternative in the place of the token at `node`. */

@@ -1,9 +1,9 @@
 /** How the branch shown ends: its reward, and each check with its reason. */
 import type { BranchView, CheckView, EndView } from '../../src/core/rehearsal/view.types';
 import { type Child, el, fill, icon } from '../common/dom';
+import { reward, words } from '../common/format';
+import { printable } from '../common/text';
 import { link } from '../common/toolkit';
-import { reward, words } from './format';
-import { printable } from './text';
 
 const VERDICTS: Record<CheckView['verdict'], { icon: string; look: string }> = {
   holds: { icon: 'check', look: 'pass' },

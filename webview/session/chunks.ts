@@ -5,8 +5,8 @@
 
 import type { TokenView } from '../../src/core/rehearsal/view.types';
 import { el } from '../common/dom';
+import { flowText, kindOf } from '../common/text';
 import { entropyLevel, probabilityLevel } from './heat';
-import { flowText, kindOf } from './text';
 
 /** A chunk is a block, so it is cut at a line end where one comes in time. */
 const SOFT_SIZE = 150;

@@ -1,11 +1,11 @@
 /** The column of turns: keeps what stands, appends what is new, and follows the cursor. */
 import type { BranchView, TokenView, TurnView } from '../../src/core/rehearsal/view.types';
 import { el, oncePerFrame } from '../common/dom';
+import { printable } from '../common/text';
 import type { CardActions, Subject } from './card';
 import { FloatingCard } from './float';
 import { OutputElement } from './output';
 import { StopCard } from './stopcard';
-import { printable } from './text';
 import { TurnElement } from './turn';
 
 export interface ColumnActions {

@@ -1,9 +1,9 @@
 /** One output, ACT or REHEARSE: its mark, its tokens, and where the cursor stands in it. */
 import type { OutputView, TokenView } from '../../src/core/rehearsal/view.types';
 import { el, icon, setAttribute, setText } from '../common/dom';
+import { count, percent } from '../common/format';
+import { nameOf, spoken } from '../common/text';
 import { Chunks, placeOfSpan } from './chunks';
-import { count, percent } from './format';
-import { nameOf, spoken } from './text';
 
 const outputs = new WeakMap<Element, OutputElement>();
 

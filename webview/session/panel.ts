@@ -2,6 +2,7 @@
 import type { BranchView, EndView, SessionView, TurnView } from '../../src/core/rehearsal/view.types';
 import { el } from '../common/dom';
 import type { FromSession, Head, ToSession } from '../common/messages';
+import { printable } from '../common/text';
 import { Announcer } from './announce';
 import { Checks } from './checks';
 import { Column } from './column';
@@ -11,7 +12,6 @@ import { ErrorBar, emptyState } from './notice';
 import { Side } from './side';
 import { Steps } from './steps';
 import { Strip } from './strip';
-import { printable } from './text';
 
 export interface PanelOptions {
   post(message: FromSession): void;

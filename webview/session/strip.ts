@@ -1,10 +1,10 @@
 /** The head strip: what is rehearsed, on which model, and what it has cost so far. */
 import type { SessionView } from '../../src/core/rehearsal/view.types';
 import { el, icon, setText } from '../common/dom';
+import { duration, whole } from '../common/format';
 import type { Head } from '../common/messages';
+import { printable } from '../common/text';
 import { tag } from '../common/toolkit';
-import { duration, whole } from './format';
-import { printable } from './text';
 
 /** Share of the context below which what is left is a warning. */
 const LOW = 0.1;

@@ -1,11 +1,11 @@
 /** One turn: a line when folded; open, what ACT wrote and what came of each call. */
 import type { TurnView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon, setAttribute } from '../common/dom';
+import { count } from '../common/format';
+import { printable } from '../common/text';
 import { type CallActions, CallElement, summary } from './call';
-import { count } from './format';
 import { OutputElement, roleMark } from './output';
 import { gatesLine, sourceBadge } from './sources';
-import { printable } from './text';
 
 export interface TurnActions extends CallActions {
   /** The person folded or opened the turn. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { TokenView } from '../../../src/core/rehearsal/view.types';
-import { duration, logprob, percent, probability } from '../../../webview/session/format';
+import { duration, logprob, percent, probability } from '../../../webview/common/format';
+import { boxText, flowText, kindOf, nameOf, spoken } from '../../../webview/common/text';
 import { entropyLevel, probabilityLevel } from '../../../webview/session/heat';
-import { boxText, flowText, kindOf, nameOf, spoken } from '../../../webview/session/text';
 
 const token = (text: string, more: Partial<TokenView> = {}): TokenView => ({
   node: 1,
