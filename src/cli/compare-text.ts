@@ -1,14 +1,16 @@
 /** How `rehearsal compare` shows its results to people. */
+
+import type { ComparedCall, ComparisonRecord } from '../core/fidelity/comparison';
 import type { Share } from '../core/fidelity/interval';
 import type { ModelsSummary } from '../core/fidelity/models';
-import { type FidelitySummary, verdictOf } from '../core/fidelity/summary';
-import type { Surprise, SurpriseSummary } from '../core/fidelity/surprise';
+import type { Difference } from '../core/fidelity/paired';
+import { verdictOf } from '../core/fidelity/summary';
+import type { Surprise } from '../core/fidelity/surprise';
 import { formatJson } from '../core/json';
 import { printable } from '../core/text';
-import type { PairResult } from '../node/fidelity/compare';
 import type { Terminal } from './terminal';
 
-export function printPair(pair: PairResult, { page: { print, style } }: Terminal): void {
+export function printPair(pair: ComparedCall, { page: { print, style } }: Terminal): void {
   const verdict = verdictOf(pair);
   const mark = { match: style.good('='), tolerable: style.warn('≈'), differs: style.bad('≠') };
   const shown = verdict === null ? style.dim('-') : mark[verdict];
@@ -26,11 +28,10 @@ export function printPair(pair: PairResult, { page: { print, style } }: Terminal
 }
 
 export function printSummary(
-  summary: FidelitySummary,
-  surprise: SurpriseSummary | null,
-  more: { gated: number; uncompared: number },
+  summary: Extract<ComparisonRecord, { type: 'summary' }>,
   { page: { print, style } }: Terminal,
 ): void {
+  const { surprise } = summary;
   print('');
   print(style.bold(`fidelity ${shareText(summary.fidelity)}`));
   for (const { tool, fidelity, fields } of summary.tools) {
@@ -48,8 +49,8 @@ export function printSummary(
   } else if (summary.fidelity.n)
     print(style.dim('no surprise of the real answers: this server cannot score'));
   if (summary.leftOut) print(style.dim(`${summary.leftOut} left out: the real tool is wrong`));
-  if (more.gated) print(style.dim(`${more.gated} refused by a gate: not counted`));
-  if (more.uncompared) print(style.warn(`${more.uncompared} could not be compared`));
+  if (summary.gated) print(style.dim(`${summary.gated} refused by a gate: not counted`));
+  if (summary.uncompared) print(style.warn(`${summary.uncompared} could not be compared`));
 }
 
 function shareText({ share, good, n, low, high }: Share): string {
@@ -71,7 +72,8 @@ export function printModels(summary: ModelsSummary, { page: { print, style } }: 
     all.map((one) => (one?.bitsPerByte == null ? '-' : `${one.bitsPerByte.toFixed(3)} bits/byte`));
   const perToken = (all: ModelsSummary['surprise']) =>
     all.map((one) => (one?.bitsPerToken == null ? '-' : `${one.bitsPerToken.toFixed(2)} bits/token`));
-  const { models, calls, fidelity, surprise, anticipation, tools, onlyFirst, onlySecond } = summary;
+  const { models, calls, fidelity, surprise, anticipation, tools, differences } = summary;
+  const others = (of: (one: (typeof differences)[number]) => string) => ['', ...differences.map(of)];
   const rows = [
     [`${calls} calls`, ...models.map((model) => printable(model))],
     ['fidelity', ...fidelity.map(shareText)],
@@ -81,9 +83,13 @@ export function printModels(summary: ModelsSummary, { page: { print, style } }: 
     ...tools.map(({ tool, surprise: own }) => [`  ${printable(tool)}`, ...perByte(own)]),
     ['failures foreseen', ...anticipation.map(({ recall }) => shareText(recall))],
     ['foreseen that were real', ...anticipation.map(({ precision }) => shareText(precision))],
-    ['only this one knows', String(onlyFirst), String(onlySecond)],
+    ['against the first:', ...others(() => '')],
+    ['  fidelity', ...others((one) => differenceText(one.fidelity, 100, 0, ' points'))],
+    ['  bits/byte', ...others((one) => differenceText(one.bitsPerByte, 1, 3, ''))],
+    ['  only this one knows', ...others(({ onlyThis }) => String(onlyThis))],
+    ['  only the first knows', ...others(({ onlyFirst }) => String(onlyFirst))],
   ];
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   print('');
   for (const [index, row] of rows.entries()) {
     const line = row
@@ -92,4 +98,15 @@ export function printModels(summary: ModelsSummary, { page: { print, style } }: 
       .trimEnd();
     print(index === 0 ? style.bold(line) : line);
   }
+}
+
+/** "+12 points (95 %: −3 to +27)" */
+function differenceText(difference: Difference | null, scale: number, digits: number, unit: string): string {
+  if (!difference) return '-';
+  const signed = (value: number) => {
+    const text = Math.abs(value * scale).toFixed(digits);
+    return Number(text) === 0 ? text : `${value < 0 ? '-' : '+'}${text}`;
+  };
+  const { value, low, high } = difference;
+  return `${signed(value)}${unit} (95 %: ${signed(low)} to ${signed(high)})`;
 }

@@ -2,20 +2,19 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Environment } from '../core/environment/types';
-import { besideEachOther } from '../core/fidelity/models';
-import { summarize } from '../core/fidelity/summary';
-import { surpriseSummary } from '../core/fidelity/surprise';
+import {
+  type ComparisonRun,
+  modelsRecord,
+  pairRecord,
+  summaryRecord,
+  uncomparedRecord,
+} from '../core/fidelity/comparison';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { printable } from '../core/text';
 import { usableEnvironment } from '../node/environments';
-import {
-  type CompareOptions,
-  type CompareTarget,
-  compareTargets,
-  type PairResult,
-  type Uncompared,
-} from '../node/fidelity/compare';
+import { type CompareOptions, type CompareTarget, compareTargets } from '../node/fidelity/compare';
 import { junitOf } from '../node/fidelity/junit';
+import { sameCalls } from '../node/fidelity/same-calls';
 import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { printModels, printPair, printSummary } from './compare-text';
 import { connect, type ModelArguments } from './connect';
@@ -30,7 +29,7 @@ const OPTIONS = {
   'held-out': { type: 'boolean' },
   junit: { type: 'string' },
   allow: { type: 'string', multiple: true },
-  against: { type: 'string' },
+  against: { type: 'string', multiple: true },
   concurrency: { type: 'string' },
 } as const;
 
@@ -45,10 +44,9 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
   let environment = await usableEnvironment(file);
   const targets = targetsOf(environment, values);
   const examples = targets.flatMap((target) => (target.kind === 'call' ? [target.example] : []));
-  if (values.against !== undefined && (examples.length === 0 || examples.length < targets.length))
-    throw new UsageError(
-      '--against compares two models on recorded calls: not on tasks, whose calls differ.',
-    );
+  const against = values.against ?? [];
+  if (against.length && (examples.length === 0 || examples.length < targets.length))
+    throw new UsageError('--against compares models on recorded calls: not on tasks, whose calls differ.');
   const executor = values.recorded
     ? null
     : await allowedExecutor({ environment, folder }, values.allow ?? [], toolsOf(targets));
@@ -56,99 +54,60 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
     environment = await withServerTools(environment, executor, terminal.signal);
     const common = { environment, sampling, concurrency, signal: terminal.signal };
     const first = await compared(targets, { ...common, executor }, values, terminal);
-    if (values.against !== undefined && !terminal.signal.aborted) {
-      // The real answers are those of the first: both are held against the same.
-      first.pairs.sort((a, b) => a.index - b.index);
-      const again = first.pairs.map(({ index, real }) => ({ ...examples[index]!, ...real }));
-      const second = await compared(
-        again.map((example) => ({ kind: 'call', example })),
-        { ...common, executor: null },
-        { ...values, model: values.against },
-        terminal,
-        first.pairs,
-      );
-      const summary = besideEachOther(counting(first), counting(second));
-      if (values.json) terminal.json({ type: 'models', environment: environment.name, ...summary });
-      else printModels(summary, terminal);
-      if (second.uncompared.length && !terminal.signal.aborted) return EXIT.server;
+    const runs = [first];
+    for (const model of against) {
+      if (terminal.signal.aborted) break;
+      // The real answers are those of the first: all are held against the same.
+      const calls = sameCalls(first.pairs, examples);
+      runs.push(await compared(calls, { ...common, executor: null }, { ...values, model }, terminal));
     }
-    if (values.junit !== undefined)
-      await fs.writeFile(values.junit, junitOf(environment.name, first.pairs, first.uncompared));
+    if (runs.length > 1 && !terminal.signal.aborted) {
+      const summary = modelsRecord(environment.name, runs);
+      if (values.json) terminal.json(summary);
+      else printModels(summary, terminal);
+    }
+    if (values.junit !== undefined) await fs.writeFile(values.junit, junitOf(environment.name, runs));
     if (terminal.signal.aborted) return EXIT.interrupted;
-    if (first.uncompared.length) return EXIT.server;
-    return first.differs ? EXIT.failed : EXIT.ok;
+    if (runs.some(({ uncompared }) => uncompared.length)) return EXIT.server;
+    return summaryRecord(environment.name, first).verdicts.differs ? EXIT.failed : EXIT.ok;
   } finally {
     await executor?.close();
   }
 }
 
-interface Compared {
-  model: string;
-  pairs: PairResult[];
-  uncompared: Uncompared[];
-  differs: number;
-}
-
-/** What a gate answered is no rehearsal. */
-const counting = ({ model, pairs }: Compared) => ({
-  model,
-  pairs: pairs.filter(({ source }) => source === 'rehearsed'),
-});
-
-/**
- * Compares one model and shows each pair, then its summary.
- * @param of pairs of another model on the same calls: these get their places, and what was executed for them
- */
+/** Compares one model and shows each pair, then its summary. */
 async function compared(
   targets: readonly CompareTarget[],
   options: Pick<CompareOptions, 'environment' | 'executor' | 'sampling' | 'concurrency' | 'signal'>,
   values: ModelArguments & { json?: boolean },
   terminal: Terminal,
-  of?: readonly PairResult[],
-): Promise<Compared> {
+): Promise<ComparisonRun> {
   const policy = await connect(values, terminal.say, terminal.signal);
   const { model } = policy.info;
-  const pairs: PairResult[] = [];
-  const uncompared: Uncompared[] = [];
-  const placed = <T extends { index: number }>(one: T): T =>
-    of ? { ...one, index: of[one.index]!.index } : one;
+  const run: ComparisonRun = { model, pairs: [], uncompared: [] };
   if (!values.json) terminal.page.print(terminal.page.style.bold(printable(model)));
   await compareTargets(targets, {
     ...options,
     policy,
     surprise: true,
-    onPair: (given) => {
-      const other = of?.[given.index];
-      const pair = other ? { ...placed(given), recorded: other.recorded } : given;
-      pairs.push(pair);
-      if (values.json) terminal.json(pairEvent(pair, model));
+    onPair: (pair) => {
+      run.pairs.push(pair);
+      if (values.json) terminal.json(pairRecord(pair, model));
       else printPair(pair, terminal);
     },
-    onUncompared: (given) => {
-      const call = placed(given);
-      uncompared.push(call);
-      if (values.json) terminal.json({ type: 'uncompared', model, ...call });
+    onUncompared: (call) => {
+      run.uncompared.push(call);
+      if (values.json) terminal.json(uncomparedRecord(call, model));
       else
         terminal.page.print(
           `${terminal.page.style.warn('!')} ${printable(call.tool)}: ${printable(call.reason)}`,
         );
     },
   });
-  const rehearsed = pairs.filter(({ source }) => source === 'rehearsed');
-  const summary = summarize(rehearsed);
-  const surprise = surpriseSummary(rehearsed);
-  const left = { gated: pairs.length - rehearsed.length, uncompared: uncompared.length };
-  if (values.json)
-    terminal.json({
-      type: 'summary',
-      environment: options.environment.name,
-      model,
-      ...left,
-      ...summary,
-      surprise,
-    });
-  else printSummary(summary, surprise, left, terminal);
-  return { model, pairs, uncompared, differs: summary.verdicts.differs };
+  const summary = summaryRecord(options.environment.name, run);
+  if (values.json) terminal.json(summary);
+  else printSummary(summary, terminal);
+  return run;
 }
 
 function targetsOf(
@@ -171,15 +130,4 @@ function targetsOf(
 function toolsOf(targets: readonly CompareTarget[]): string[] | null {
   const names = targets.flatMap((target) => (target.kind === 'call' ? target.example.tool : []));
   return names.length === targets.length ? [...new Set(names)] : null;
-}
-
-function pairEvent({ execution, ...pair }: PairResult, model: string): object {
-  return {
-    type: 'pair',
-    model,
-    ...pair,
-    author: pair.author ?? null,
-    durationMs: execution && Math.round(execution.durationMs * 10) / 10,
-    ...(execution?.notes ? { notes: execution.notes } : {}),
-  };
 }

@@ -6,7 +6,7 @@ import { createRenderer } from '../../core/conversation/render';
 import type { Environment, Example, Task } from '../../core/environment/types';
 import { authorVerdict, rulesOf } from '../../core/fidelity/author';
 import { compareAnswers } from '../../core/fidelity/compare';
-import type { ComparedPair } from '../../core/fidelity/types';
+import type { ComparedCall, Uncompared } from '../../core/fidelity/comparison';
 import { equalJson, formatJson, type Json, type JsonObject } from '../../core/json';
 import type { Policy, Sampling, Signal } from '../../core/policy';
 import { rehearseCall } from '../../core/rehearsal/ask';
@@ -15,35 +15,20 @@ import { promptIds } from '../../core/rehearsal/lists';
 import { start } from '../../core/rehearsal/machine';
 import { mixSeed } from '../../core/rehearsal/seed';
 import { Session } from '../../core/rehearsal/session';
-import type { CallStep, Setup } from '../../core/rehearsal/types';
-import type { Execution, Executor } from '../tools';
+import type { CallStep, Setup, State } from '../../core/rehearsal/types';
+import type { Execution, Executor, ToolSession } from '../tools';
 import { answerScorer, type Scorer } from './surprise';
 
-/** What is compared: one call by itself, or the calls of a task in their order. */
-export type CompareTarget = { kind: 'call'; example: Example } | { kind: 'task'; task: Task };
-
-export interface PairResult extends ComparedPair {
-  /** Task whose call it is, or null for a recorded call. */
-  task: string | null;
-  /** Index of the call in its task, or of the record. */
-  index: number;
-  /** Where the rehearsed side came from; a gate's answer is no rehearsal and counts for nothing. */
-  source: 'rehearsed' | 'gate';
-  /** The model's own text, where it could not be read. */
-  raw?: string;
-  /** Whether the real side is the record's (true) or was executed now. */
-  recorded: boolean;
-  execution: Execution | null;
-}
-
-/** A call that could not be compared: the executor failed, or the server did. */
-export interface Uncompared {
-  task: string | null;
-  index: number;
-  tool: string;
-  arguments: Json;
-  reason: string;
-}
+/** What is compared: one call by itself, the calls of a task that is rehearsed now, or calls that were rehearsed. */
+export type CompareTarget =
+  /**
+   * `index` is the call's in the results; its place among the targets where it is not given. `recorded` is false
+   * where the example's answer was executed just now, for another model.
+   */
+  | { kind: 'call'; example: Example; index?: number; recorded?: boolean }
+  | { kind: 'task'; task: Task }
+  /** `only` compares one of the steps; those before it are executed all the same. */
+  | { kind: 'steps'; task: Task; steps: readonly CallStep[]; only?: number };
 
 export interface CompareOptions {
   environment: Environment;
@@ -53,11 +38,13 @@ export interface CompareOptions {
   sampling: Sampling & { seed: number; alternatives: number };
   /** Targets at the same time. */
   concurrency: number;
-  /** Score the real answers too (`PairResult.surprise`), where the server can. */
+  /** Score the real answers too (`ComparedCall.surprise`), where the server can. */
   surprise?: boolean;
   signal?: Signal & AbortSignal;
-  onPair(pair: PairResult): void;
+  onPair(pair: ComparedCall): void;
   onUncompared(call: Uncompared): void;
+  /** A target is done, whatever came of it. */
+  onTarget?(): void;
 }
 
 /** Instruction of the conversation in which a call by itself is rehearsed. */
@@ -70,12 +57,21 @@ export async function compareTargets(
   const render = createRenderer(options.policy);
   const ports: Ports = { policy: options.policy, render };
   const scorer = options.surprise ? answerScorer(options.policy) : null;
-  const open = targets.map((target, index) => ({ target, index }));
+  const open = targets.map((target, place) => ({ target, place }));
+  const compareOne = (target: CompareTarget, place: number) => {
+    switch (target.kind) {
+      case 'call':
+        return compareCall(target, target.index ?? place, ports, scorer, options);
+      case 'task':
+        return compareTask(target.task, ports, scorer, options);
+      case 'steps':
+        return compareSteps(target, scorer, options);
+    }
+  };
   const worker = async () => {
     for (let next = open.shift(); next && !options.signal?.aborted; next = open.shift()) {
-      const { target, index } = next;
-      if (target.kind === 'call') await compareCall(target.example, index, ports, scorer, options);
-      else await compareTask(target.task, ports, scorer, options);
+      await compareOne(next.target, next.place);
+      options.onTarget?.();
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
@@ -91,7 +87,7 @@ function setupFor(environment: Environment, task: Task, options: CompareOptions,
 }
 
 async function compareCall(
-  example: Example,
+  { example, recorded }: Extract<CompareTarget, { kind: 'call' }>,
   index: number,
   ports: Ports,
   scorer: Scorer | null,
@@ -119,7 +115,7 @@ async function compareCall(
       step,
       call,
       { outcome: real.outcome, value: real.value },
-      { task: null, index, execution },
+      { task: null, index, execution, recorded, afterWrite: example.afterWrite, state: example.state },
       options,
     );
     await scored(pair, step, scorer, options);
@@ -142,56 +138,77 @@ async function executeAlone(
   }
 }
 
-/** The task is rehearsed to its end; then its calls are executed in order, in one session. */
+/** The task is rehearsed to its end; then its calls are executed. */
 async function compareTask(
   task: Task,
   ports: Ports,
   scorer: Scorer | null,
   options: CompareOptions,
 ): Promise<void> {
-  const { environment, executor, signal } = options;
-  const session = new Session(setupFor(environment, task, options, options.sampling.seed));
-  const whole = (reason: string) =>
-    options.onUncompared({ task: task.id, index: 0, tool: '', arguments: null, reason });
-  if (!executor) return whole('a task is compared by executing its calls');
+  const session = new Session(setupFor(options.environment, task, options, options.sampling.seed));
   try {
-    await drive(session, ports, toTheEnd, signal);
+    if (options.executor) await drive(session, ports, toTheEnd, options.signal);
   } catch (error) {
-    if (!signal?.aborted) whole((error as Error).message);
+    if (!options.signal?.aborted) uncomparedTask(task, (error as Error).message, options);
   }
-  const steps = session.state.turns
-    .flatMap((turn) => turn.calls)
-    .filter((step) => step.observation && step.call);
-  const real = await executor.open(task.state, signal);
+  await compareSteps({ task, steps: stepsOf(session.state) }, scorer, options);
+}
+
+/** The calls of a session that have an answer, in their order. */
+export function stepsOf(state: State): CallStep[] {
+  return state.turns.flatMap(({ calls }) => calls).filter(({ observation, call }) => observation && call);
+}
+
+/** Calls are executed in order, in one session that begins in the task's state. */
+async function compareSteps(
+  { task, steps, only }: Omit<Extract<CompareTarget, { kind: 'steps' }>, 'kind'>,
+  scorer: Scorer | null,
+  options: CompareOptions,
+): Promise<void> {
+  const { executor, signal } = options;
+  if (!executor) return uncomparedTask(task, 'a task is compared by executing its calls', options);
+  let real: ToolSession | undefined;
+  let afterWrite = false;
   try {
+    real = await executor.open(task.state, signal);
     for (const [index, step] of steps.entries()) {
-      if (signal?.aborted) return;
+      if (signal?.aborted || (only !== undefined && index > only)) return;
       // A call that a gate refused was never made.
       if (step.gate) continue;
       const call = { tool: step.call!.name, arguments: step.call!.arguments };
       const execution = await real.execute(call, signal);
+      const isAfterWrite = afterWrite;
+      afterWrite ||= !step.tool?.readOnly;
+      // What the real tool answered already is the real answer.
+      if ((only !== undefined && index !== only) || step.observation!.source === 'real') continue;
       if (execution.failure) {
         options.onUncompared({ task: task.id, index, ...call, reason: execution.failure.message });
-      } else {
-        const pair = pairOf(step, call, execution, { task: task.id, index, execution }, options);
-        await scored(pair, step, scorer, options);
+        continue;
       }
+      const more = { task: task.id, index, execution, afterWrite: isAfterWrite, state: task.state };
+      await scored(pairOf(step, call, execution, more, options), step, scorer, options);
     }
+  } catch (error) {
+    if (!signal?.aborted) uncomparedTask(task, (error as Error).message, options);
   } finally {
-    await real.close();
+    await real?.close();
   }
+}
+
+function uncomparedTask({ id }: Task, reason: string, { onUncompared }: CompareOptions): void {
+  onUncompared({ task: id, index: 0, tool: '', arguments: null, reason });
 }
 
 /** Hands on a pair with its surprise. That an answer cannot be scored is told, and takes nothing from the rest. */
 async function scored(
-  pair: PairResult,
+  pair: ComparedCall,
   step: CallStep,
   scorer: Scorer | null,
   { signal, onPair }: CompareOptions,
 ): Promise<void> {
   const prompt = step.rehearsal?.prompt;
   if (!scorer || !prompt) return onPair(pair);
-  let more: Pick<PairResult, 'surprise' | 'unscored'>;
+  let more: Pick<ComparedCall, 'surprise' | 'unscored'>;
   try {
     more = { surprise: await scorer(promptIds(prompt, null), pair.real, signal) };
   } catch (error) {
@@ -205,10 +222,14 @@ function pairOf(
   step: CallStep,
   call: { tool: string; arguments: Json },
   real: { outcome: 'result' | 'error'; value: Json },
-  more: { task: string | null; index: number; execution: Execution | null },
+  more: Pick<ComparedCall, 'task' | 'index' | 'afterWrite' | 'state'> & {
+    execution: Execution | null;
+    recorded?: boolean;
+  },
   { environment }: CompareOptions,
-): PairResult {
+): ComparedCall {
   const { outcome, value, raw, source } = step.observation!;
+  const { task, index, execution, recorded = execution === null, afterWrite, state } = more;
   const rehearsed = { outcome, value };
   const pair = {
     tool: call.tool,
@@ -220,9 +241,14 @@ function pairOf(
     rehearsed,
     comparison: compareAnswers(rehearsed, pair.real, rulesOf(environment)),
     author: authorVerdict(environment.examples, pair),
-    source: source === 'gate' ? 'gate' : 'rehearsed',
-    recorded: more.execution === null,
+    task,
+    index,
+    source,
     ...(raw === undefined ? {} : { raw }),
-    ...more,
+    recorded,
+    ...(state === undefined ? {} : { state }),
+    afterWrite,
+    durationMs: execution ? execution.durationMs : null,
+    ...(execution?.notes?.length ? { notes: execution.notes } : {}),
   };
 }

@@ -1,28 +1,43 @@
-/** A comparison as a JUnit file: a suite a tool, a case a call. */
+/** A comparison as a JUnit file: a suite a tool (and model, where there are several), a case a call. */
+import {
+  type ComparedCall,
+  type ComparisonRun,
+  inOrder,
+  type Uncompared,
+} from '../../core/fidelity/comparison';
+import { verdictOf } from '../../core/fidelity/summary';
 import { formatJson } from '../../core/json';
-import type { PairResult, Uncompared } from './compare';
 
-export function junitOf(
-  name: string,
-  pairs: readonly PairResult[],
-  uncompared: readonly Uncompared[],
-): string {
-  const tools = [...new Set([...pairs.map(({ tool }) => tool), ...uncompared.map(({ tool }) => tool)])];
-  const suites = tools.map((tool) => {
-    const own = pairs.filter((pair) => pair.tool === tool);
-    const broken = uncompared.filter((call) => call.tool === tool);
-    const failures = own.filter(({ comparison }) => comparison.verdict === 'differs');
-    const cases = [...own.map(caseOf), ...broken.map(errorOf)].join('\n');
-    return `  <testsuite name="${escaped(tool || 'tasks')}" tests="${own.length + broken.length}" failures="${failures.length}" errors="${broken.length}">\n${cases}\n  </testsuite>`;
-  });
+export function junitOf(name: string, runs: readonly ComparisonRun[]): string {
+  const suites = runs.flatMap((run) => suitesOf(run, runs.length > 1 ? run.model : null));
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escaped(name)}">\n${suites.join('\n')}\n</testsuites>\n`;
 }
 
-function caseOf({ tool, arguments: args, task, comparison, rehearsed, real }: PairResult): string {
+function suitesOf({ pairs, uncompared }: Omit<ComparisonRun, 'model'>, model: string | null): string[] {
+  const tools = [...new Set([...inOrder(pairs), ...inOrder(uncompared)].map(({ tool }) => tool))];
+  return tools.map((tool) => {
+    const own = inOrder(pairs.filter((pair) => pair.tool === tool));
+    const broken = inOrder(uncompared.filter((call) => call.tool === tool));
+    const failures = own.filter(fails);
+    const cases = [...own.map(caseOf), ...broken.map(errorOf)].join('\n');
+    const suite = `${tool || 'tasks'}${model === null ? '' : ` (${model})`}`;
+    return `  <testsuite name="${escaped(suite)}" tests="${own.length + broken.length}" failures="${failures.length}" errors="${broken.length}">\n${cases}\n  </testsuite>`;
+  });
+}
+
+/** The author's word goes before what was computed, and what was not rehearsed fails nothing. */
+function fails(pair: ComparedCall): boolean {
+  return pair.source === 'rehearsed' && verdictOf(pair) === 'differs';
+}
+
+function caseOf(pair: ComparedCall): string {
+  const { tool, arguments: args, task, comparison, rehearsed, real } = pair;
   const open = `    <testcase classname="${escaped(tool)}" name="${escaped(`${task ? `${task}: ` : ''}${formatJson(args)}`)}"`;
+  if (!fails(pair)) return `${open}/>`;
   const { first } = comparison;
-  if (!first) return `${open}/>`;
-  const message = `${first.path} ${first.kind}${first.label ? ` (${first.label})` : ''}`;
+  const message = first
+    ? `${first.path} ${first.kind}${first.label ? ` (${first.label})` : ''}`
+    : 'wrong, the author says';
   const text = `rehearsed ${formatJson(rehearsed.value)}\nreal ${formatJson(real.value)}`;
   return `${open}>\n      <failure message="${escaped(message)}">${escaped(text)}</failure>\n    </testcase>`;
 }

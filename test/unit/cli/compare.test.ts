@@ -6,9 +6,9 @@ import { UsageError } from '../../../src/cli/arguments';
 import { compare } from '../../../src/cli/compare';
 import { styleFor } from '../../../src/cli/style';
 import type { Terminal } from '../../../src/cli/terminal';
+import type { ComparedCall } from '../../../src/core/fidelity/comparison';
 import type { ModelsSummary } from '../../../src/core/fidelity/models';
 import type { SurpriseSummary } from '../../../src/core/fidelity/surprise';
-import type { PairResult } from '../../../src/node/fidelity/compare';
 import { sharedServer, temporary } from '../support/server';
 
 const ANSWERS = [{ lamp: 'hall', on: true }, { error: 'No such lamp' }];
@@ -66,7 +66,7 @@ describe('rehearsal compare', function () {
   it('tells the surprise of the real answers, per token, per tool and overall', async () => {
     const { code, lines } = await ran(['--json']);
     assert.equal(code, 1);
-    const pairs = lines.filter(({ type }) => type === 'pair') as unknown as PairResult[];
+    const pairs = lines.filter(({ type }) => type === 'pair') as unknown as ComparedCall[];
     assert.equal(pairs.length, 2);
     for (const { surprise, real } of pairs) {
       const text = surprise!.marks.filter(({ counted }) => counted).map((mark) => mark.text);
@@ -84,14 +84,24 @@ describe('rehearsal compare', function () {
     const { lines } = await ran(['--json', '--model', 'tiny', '--against', 'tiny']);
     assert.equal(lines.filter(({ type }) => type === 'pair').length, 4);
     assert.equal(lines.filter(({ type }) => type === 'summary').length, 2);
-    const { models, calls, fidelity, surprise, tools, onlyFirst, onlySecond } = lines.at(
+    const { models, calls, fidelity, surprise, tools, differences } = lines.at(
       -1,
     ) as unknown as ModelsSummary;
+    const [{ onlyFirst, onlyThis }] = differences as [(typeof differences)[0]];
     assert.equal(lines.at(-1)!.type, 'models');
-    assert.deepEqual([models, calls, onlyFirst, onlySecond], [['tiny', 'tiny'], 2, 0, 0]);
+    assert.deepEqual([models, calls, onlyFirst, onlyThis], [['tiny', 'tiny'], 2, 0, 0]);
     assert.deepEqual(fidelity[0], fidelity[1]);
     assert.ok(Math.abs(surprise[0]!.bits - surprise[1]!.bits) < 0.01);
     assert.equal(tools[0]!.surprise[0]!.tokens, surprise[0]!.tokens);
+  });
+
+  it('takes any number of models, and writes all of them into the JUnit file', async () => {
+    const junit = path.join(path.dirname(file), 'junit.xml');
+    const { lines } = await ran(['--json', '--against', 'tiny', '--against', 'tiny', '--junit', junit]);
+    const last = lines.at(-1) as unknown as ModelsSummary;
+    assert.deepEqual([last.models.length, last.differences.length], [3, 2]);
+    assert.deepEqual([last.differences[1]!.fidelity!.value, last.differences[1]!.onlyThis], [0, 0]);
+    assert.equal(fs.readFileSync(junit, 'utf8').match(/<testsuite name="switch \(/g)!.length, 3);
   });
 
   it('shows both in one table', async () => {

@@ -4,11 +4,12 @@ import { compare as compareCommand } from '../../../../src/cli/compare';
 import { run } from '../../../../src/cli/run';
 import type { Terminal } from '../../../../src/cli/terminal';
 import { createRenderer } from '../../../../src/core/conversation/render';
+import type { ComparedCall, Uncompared } from '../../../../src/core/fidelity/comparison';
 import { drive, toTheEnd } from '../../../../src/core/rehearsal/drivers';
 import { DEFAULT_OPTIONS } from '../../../../src/core/rehearsal/options';
 import { Session } from '../../../../src/core/rehearsal/session';
 import { usableEnvironment } from '../../../../src/node/environments';
-import { compareTargets, type PairResult, type Uncompared } from '../../../../src/node/fidelity/compare';
+import { compareTargets } from '../../../../src/node/fidelity/compare';
 import { junitOf } from '../../../../src/node/fidelity/junit';
 import { createExecutor, executePort } from '../../../../src/node/tools';
 import { memoryPolicy, textOf } from '../../support/memory-policy';
@@ -22,7 +23,7 @@ const call = (name: string, args: object) =>
 async function compared(policy: ReturnType<typeof memoryPolicy>, what: 'records' | string, real = true) {
   const environment = await usableEnvironment(FILE);
   const executor = real ? createExecutor({ environment, folder: path.dirname(FILE) }) : null;
-  const pairs: PairResult[] = [];
+  const pairs: ComparedCall[] = [];
   const uncompared: Uncompared[] = [];
   try {
     const records = environment.examples.filter(({ afterWrite }) => !afterWrite);
@@ -73,7 +74,7 @@ describe('comparing with the real tools', () => {
       'records',
       false,
     );
-    assert.ok(pairs.length > 0 && pairs.every(({ recorded, execution }) => recorded && execution === null));
+    assert.ok(pairs.length > 0 && pairs.every(({ recorded, durationMs }) => recorded && durationMs === null));
   });
 
   it('executes the calls of a rehearsed task in order, in one session', async () => {
@@ -106,9 +107,8 @@ describe('comparing with the real tools', () => {
       'records',
       false,
     );
-    const xml = junitOf('shop <1>', pairs, [
-      { task: null, index: 0, tool: 't', arguments: {}, reason: 'gone & away' },
-    ]);
+    const gone = { task: null, index: 0, tool: 't', arguments: {}, reason: 'gone & away' };
+    const xml = junitOf('shop <1>', [{ model: 'm', pairs, uncompared: [gone] }]);
     assert.match(xml, /testsuites name="shop &#60;1&#62;"/);
     assert.match(xml, /<failure message="\$\.\S+ (missing|extra|differs)/);
     assert.match(xml, /gone &#38; away/);

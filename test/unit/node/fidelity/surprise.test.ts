@@ -1,12 +1,13 @@
 /** Surprise of real answers: on a policy whose probabilities are known, and on the real engine. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import type { ComparedCall } from '../../../../src/core/fidelity/comparison';
 import { surpriseSummary } from '../../../../src/core/fidelity/surprise';
 import { formatJson } from '../../../../src/core/json';
 import type { Policy, ScoreRequest } from '../../../../src/core/policy';
 import { DEFAULT_OPTIONS } from '../../../../src/core/rehearsal/options';
 import { usableEnvironment } from '../../../../src/node/environments';
-import { compareTargets, type PairResult } from '../../../../src/node/fidelity/compare';
+import { compareTargets } from '../../../../src/node/fidelity/compare';
 import { connectPolicy } from '../../../../src/node/policies/connect';
 import { chatml, idsOf, memoryPolicy, textOf } from '../../support/memory-policy';
 import { sharedServer } from '../../support/server';
@@ -14,9 +15,9 @@ import { ROOT } from '../tools/support';
 
 const FILE = path.join(ROOT, 'examples/shop/shop.rehearsal.json');
 
-async function compared(policy: Policy, most = 3): Promise<PairResult[]> {
+async function compared(policy: Policy, most = 3): Promise<ComparedCall[]> {
   const environment = await usableEnvironment(FILE);
-  const pairs: PairResult[] = [];
+  const pairs: ComparedCall[] = [];
   const records = environment.examples.filter(({ afterWrite }) => !afterWrite).slice(0, most);
   await compareTargets(
     records.map((example) => ({ kind: 'call', example })),
