@@ -5,6 +5,7 @@
  * prefix never changes. The called tool's schema is in the list of tools above and is not repeated.
  * Source: EnvACE (arXiv 2608.06197), tool simulator; wording ours.
  */
+import { holdsAtStart } from '../environment/recorded';
 import type { Environment, Example, Tool } from '../environment/types';
 import { formatJson, type Json } from '../json';
 
@@ -40,15 +41,12 @@ function exampleLines(example: Example): string {
   return `Call: ${callLine(example.tool, formatJson(example.arguments))}\nResult: ${formatJson(example.value)}`;
 }
 
-/** Recorded calls that REHEARSE may see: not after a write, not known to be wrong, never held out. */
-function fewShot(examples: readonly Example[]): Example[] {
-  return examples.filter(
-    (example) => !example.afterWrite && example.part === 'train' && example.verdict !== 'real tool wrong',
-  );
-}
-
-export function rehearseSystem(environment: Environment): string {
-  const recorded = fewShot(environment.examples);
+/**
+ * The system message of REHEARSE. Records of other initial states would contradict this one's, and are not shown.
+ * @param initial the task's own initial state; absent means the environment's
+ */
+export function rehearseSystem(environment: Environment, initial?: Json): string {
+  const recorded = environment.examples.filter((example) => holdsAtStart(example, initial));
   return [
     REHEARSE_ROLE.join('\n'),
     ...(environment.policy ? [`${POLICY_HEADING}\n${environment.policy}`] : []),

@@ -3,6 +3,20 @@ import type { Call } from '../conversation/types';
 import { equalJson, type Json } from '../json';
 import type { Environment, Example } from './types';
 
+/**
+ * Whether a record tells what the tools answer at the start of a task: recorded from the same initial state and
+ * not after a write, not held out, not known to be wrong. REHEARSE sees these, and these may stand for it.
+ * @param state the task's own initial state; absent means the environment's
+ */
+export function holdsAtStart(example: Example, state: Json | undefined): boolean {
+  return (
+    !example.afterWrite &&
+    example.part === 'train' &&
+    example.verdict !== 'real tool wrong' &&
+    equalJson(example.state, state)
+  );
+}
+
 export interface CallBefore {
   tool: string;
   readOnly: boolean;
@@ -11,9 +25,8 @@ export interface CallBefore {
 }
 
 /**
- * The example with the same tool and equal arguments whose answer holds here: recorded from the same initial
- * state and not after a write, not held out, not known to be wrong, and only while no call that may write has
- * gone before.
+ * The example with the same tool and equal arguments whose answer holds here: it holds at the start, and no call
+ * that may write has gone before.
  * @param state the task's own initial state; absent means the environment's
  */
 export function findRecorded(
@@ -27,10 +40,7 @@ export function findRecorded(
   const found = environment.examples.find(
     (example) =>
       example.tool === call.name &&
-      !example.afterWrite &&
-      example.part === 'train' &&
-      example.verdict !== 'real tool wrong' &&
-      equalJson(example.state, state) &&
+      holdsAtStart(example, state) &&
       equalJson(example.arguments, call.arguments),
   );
   return found ?? null;

@@ -47,7 +47,8 @@ export function rehearseSegment(state: State, index: number): { segment: Templat
   const content = rehearseUser(events.slice(state.told));
   const earlier = lastRehearsal(state);
   const messages: Message[] = [{ role: 'user', content }];
-  if (!earlier) messages.unshift({ role: 'system', content: rehearseSystem(state.setup.environment) });
+  const { environment, task } = state.setup;
+  if (!earlier) messages.unshift({ role: 'system', content: rehearseSystem(environment, task.state) });
   return { segment: { messages, after: earlier?.end ?? null }, told: events.length };
 }
 

@@ -99,7 +99,8 @@ async function compareCall(
   const others = environment.examples.filter(
     (one) => one.tool !== call.tool || !equalJson(one.arguments, call.arguments),
   );
-  const task: Task = { id: 'call', instruction: ALONE, user: [], checks: [] };
+  const state = example.state === undefined ? {} : { state: example.state };
+  const task: Task = { id: 'call', instruction: ALONE, user: [], ...state, checks: [] };
   const seed = mixSeed(options.sampling.seed, 'compare', index);
   const setup = setupFor({ ...environment, examples: others }, task, options, seed);
   const asked = { name: call.tool, arguments: call.arguments, argumentsText: formatJson(call.arguments) };
@@ -235,10 +236,10 @@ function pairOf(
     tool: call.tool,
     arguments: call.arguments as JsonObject,
     real: { outcome: real.outcome, value: real.value },
+    rehearsed,
   };
   return {
     ...pair,
-    rehearsed,
     comparison: compareAnswers(rehearsed, pair.real, rulesOf(environment)),
     author: authorVerdict(environment.examples, pair),
     task,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rehearseSystem } from '../../../../src/core/conversation/prompts';
 import { findRecorded } from '../../../../src/core/environment/recorded';
 import type { Environment, Example } from '../../../../src/core/environment/types';
 
@@ -34,6 +35,15 @@ describe('recorded answers', () => {
       null,
       'a gate refused it',
     );
+  });
+
+  it('are shown to REHEARSE only from the same initial state', () => {
+    const told = { status: 'told elsewhere' };
+    const both = { ...environment(), tools: [], policy: '' } as unknown as Environment;
+    both.examples.push({ ...example, value: told, state: 'other.json' });
+    assert.match(rehearseSystem(both), /Result: \{"status": ?"pending"\}$/);
+    assert.match(rehearseSystem(both, 'other.json'), /Result: \{"status": ?"told elsewhere"\}$/);
+    assert.match(rehearseSystem(both, 'third.json'), /There are no recorded calls\.$/);
   });
 
   it('hold only from the same initial state', () => {
