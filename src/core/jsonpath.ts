@@ -59,3 +59,24 @@ function escaped(name: string): string {
 export function pathText(location: Location): string {
   return `$${location.map(pathStep).join('')}`;
 }
+
+const STEPS = /\.([\p{L}_][\p{L}\p{N}_]*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/gu;
+
+/** The steps of a path that `pathText` wrote; of a list's items (`[*]`) only those before it. */
+export function pathLocation(text: string): Location {
+  const location: (string | number)[] = [];
+  let at = 1;
+  for (const match of text.matchAll(STEPS)) {
+    if (match.index !== at) break;
+    at += match[0].length;
+    const [, plain, index, quoted] = match;
+    if (plain !== undefined) location.push(plain);
+    else if (index !== undefined) location.push(Number(index));
+    else location.push(unescaped(quoted!));
+  }
+  return location;
+}
+
+function unescaped(name: string): string {
+  return JSON.parse(`"${name.replaceAll("\\'", "'").replaceAll('"', '\\"')}"`) as string;
+}

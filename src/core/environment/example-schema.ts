@@ -37,6 +37,11 @@ export const ExampleSchema = Type.Object(
         { description: "The author's verdict; records where the real tool is wrong are not used." },
       ),
     ),
+    rehearsed: Type.Optional(
+      Type.Unsafe<Json>({
+        description: 'The rehearsed answer that the verdict is about; where absent, it is about any.',
+      }),
+    ),
     note: Type.Optional(Type.String({ description: 'For people.' })),
   },
   { additionalProperties: false, description: 'A recorded call with its real answer.' },

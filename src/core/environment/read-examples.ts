@@ -31,6 +31,7 @@ function readExample(entry: ExampleEntry): Example {
     afterWrite: entry.afterWrite ?? false,
     part: entry.part ?? 'train',
     ...(entry.verdict === undefined ? {} : { verdict: entry.verdict }),
+    ...(entry.rehearsed === undefined ? {} : { rehearsed: entry.rehearsed }),
     ...(entry.note === undefined ? {} : { note: entry.note }),
   };
 }

@@ -32,6 +32,8 @@ export interface Example {
   afterWrite: boolean;
   part: 'train' | 'held-out';
   verdict?: 'match' | 'tolerable' | 'wrong rehearsal' | 'real tool wrong';
+  /** The rehearsed answer that the verdict is about: another model may well rehearse another one. */
+  rehearsed?: Json;
   note?: string;
 }
 

@@ -41,7 +41,7 @@ export function differenceDiagnostics(
   });
 }
 
-/** The real answer of a pair as a recorded call. */
+/** The real answer of a pair as a recorded call; with a verdict also what it is about. */
 export function recordOf(
   pair: Pair,
   more: Partial<Pick<Example, 'state' | 'afterWrite' | 'part' | 'verdict' | 'note'>> = {},
@@ -56,21 +56,40 @@ export function recordOf(
     ...(state === undefined ? {} : { state }),
     afterWrite,
     part,
-    ...(verdict === undefined ? {} : { verdict }),
+    ...(verdict === undefined ? {} : verdictFields(pair, verdict)),
     ...(note ? { note } : {}),
   };
 }
 
-/** The verdict that the author gave on this call before, where the real answer is still the same. */
-export function authorVerdict(
+/** A verdict on the real tool is about every rehearsal; any other only about the one that was seen. */
+export function verdictFields(
+  { rehearsed }: Pick<Pair, 'rehearsed'>,
+  verdict: NonNullable<Example['verdict']>,
+): Pick<Example, 'verdict' | 'rehearsed'> {
+  return verdict === 'real tool wrong' ? { verdict } : { verdict, rehearsed: rehearsed.value };
+}
+
+/** The record with the author's verdict on this pair, where the real answer is still the same. */
+export function authorRecord(
   examples: readonly Example[],
-  pair: Pick<Pair, 'tool' | 'arguments' | 'real'>,
-): ComparedPair['author'] {
+  pair: Pick<Pair, 'tool' | 'arguments' | 'real' | 'rehearsed'>,
+): Example | undefined {
   return examples.find(
     (example) =>
       example.verdict !== undefined &&
       example.tool === pair.tool &&
       equalJson(example.arguments, pair.arguments) &&
-      equalJson(example.value, pair.real.value),
-  )?.verdict;
+      equalJson(example.value, pair.real.value) &&
+      (example.verdict === 'real tool wrong' ||
+        example.rehearsed === undefined ||
+        equalJson(example.rehearsed, pair.rehearsed.value)),
+  );
+}
+
+/** The verdict that the author gave on this pair before. */
+export function authorVerdict(
+  examples: readonly Example[],
+  pair: Parameters<typeof authorRecord>[1],
+): ComparedPair['author'] {
+  return authorRecord(examples, pair)?.verdict;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Json } from '../../../src/core/json';
-import { isPath, locationsAt, pathText, valuesAt } from '../../../src/core/jsonpath';
+import { isPath, locationsAt, pathLocation, pathText, valuesAt } from '../../../src/core/jsonpath';
 
 const value: Json = { a: { b: [1, { c: 'x' }] }, 'a b': [[2], [3]], 'x-y': null };
 
@@ -36,5 +36,11 @@ describe('paths into results', () => {
         assert.deepEqual(locationsAt(object, path)[0]!.location, [key]);
       }),
     );
+  });
+
+  it('are read back as the steps that they were written from', () => {
+    const step = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string(), fc.nat());
+    fc.assert(fc.property(fc.array(step), (steps) => assert.deepEqual(pathLocation(pathText(steps)), steps)));
+    assert.deepEqual(pathLocation('$.items[*].price'), ['items']);
   });
 });

@@ -61,11 +61,29 @@ describe('fidelity over many calls', () => {
       { tool: 't', arguments: { a: 1 }, rehearsed: real, real },
       { verdict: 'real tool wrong' },
     );
-    assert.equal(authorVerdict([record], { tool: 't', arguments: { a: 1 }, real }), 'real tool wrong');
     assert.equal(
-      authorVerdict([record], { tool: 't', arguments: { a: 1 }, real: result({ price: 3 }) }),
+      authorVerdict([record], { tool: 't', arguments: { a: 1 }, real, rehearsed: real }),
+      'real tool wrong',
+    );
+    assert.equal(
+      authorVerdict([record], {
+        tool: 't',
+        arguments: { a: 1 },
+        real: result({ price: 3 }),
+        rehearsed: real,
+      }),
       undefined,
     );
+  });
+
+  it('takes a verdict on a rehearsal only for that rehearsal: a model that has learned is judged anew', () => {
+    const call = { tool: 't', arguments: { a: 1 }, real: result({ price: 2 }) };
+    const seen = { ...call, rehearsed: result({ price: 1 }) };
+    const record = recordOf(seen, { verdict: 'wrong rehearsal' });
+    assert.equal(authorVerdict([record], seen), 'wrong rehearsal');
+    assert.equal(authorVerdict([record], { ...call, rehearsed: result({ price: 2 }) }), undefined);
+    const { rehearsed: _, ...about } = record;
+    assert.equal(authorVerdict([about], { ...call, rehearsed: result({ price: 9 }) }), 'wrong rehearsal');
   });
 
   it('says at the tool which field differs how often', () => {
