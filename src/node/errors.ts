@@ -29,6 +29,11 @@ export type ErrorCode =
   | 'setup-incomplete'
   | 'server-start-failed'
   | 'server-busy'
+  | 'run-unknown'
+  | 'run-unreadable'
+  | 'run-unwritable'
+  | 'run-taken'
+  | 'run-state'
   | 'cancelled';
 
 /** A `UserError` with a code, so that callers and `--json` can tell them apart. */
