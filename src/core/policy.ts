@@ -59,6 +59,8 @@ export interface SampleRequest extends Sampling {
   alternatives: number;
   /** Lower goes first on our engine: 0 a person who steps, 1 a rollout. */
   priority: number;
+  /** Nobody watches the tokens come: they may be given many at a time. Which ones are drawn is the same. */
+  unwatched?: boolean;
 }
 
 /** Tokens that stand there already, and what stands before them. */

@@ -7,7 +7,8 @@ import type { Environment, Task } from '../core/environment/types';
 import type { Policy, Sampling, Signal } from '../core/policy';
 import { drive, type Ports, toTheEnd } from '../core/rehearsal/drivers';
 import { mixSeed } from '../core/rehearsal/seed';
-import type { State } from '../core/rehearsal/types';
+import { Session } from '../core/rehearsal/session';
+import type { Setup, State } from '../core/rehearsal/types';
 import { rewardOf } from '../core/reward/rollout';
 import type { RealSide, Reward } from '../core/reward/types';
 import { createSession } from './sessions/file';
@@ -19,11 +20,15 @@ export interface RolloutRequest {
   task: Task;
   /** 0-based. */
   attempt: number;
+  /** Absent: from the options' seed and the attempt. */
+  seed?: number;
 }
 
 export interface RolloutResult extends RolloutRequest {
   /** Path of the session file; null where it could not be made. */
   session: string | null;
+  /** Every step of it; null where it did not begin. */
+  tree: Session | null;
   seed: number;
   /** `value` is null where the rollout ended in an error of ours, or was cancelled. */
   reward: Reward;
@@ -36,13 +41,15 @@ export interface RolloutResult extends RolloutRequest {
 
 export interface RolloutOptions {
   policy: Policy;
+  /** Writes the observations instead, where each role has weights of its own. */
+  rehearser?: Policy;
   sampling: Sampling & { seed: number; alternatives: number };
   /** The real tools answer instead of the policy; each rollout has a session of its own. */
   executor?: Executor;
   /** Where and whether programs of checks run; without it, `command` checks are unscored. */
   checks?: CheckRunner;
-  /** Folder of session files. */
-  folder: string;
+  /** Folder of session files; absent: none is written. */
+  folder?: string;
   /** Path of the environment file, for links from the sessions into it. */
   environmentFile?: string;
   /** Rollouts at the same time. */
@@ -75,11 +82,12 @@ export async function runRollouts(
   options: RolloutOptions,
 ): Promise<void> {
   const open = [...requests];
-  const render = createRenderer(options.policy);
+  const { policy, rehearser } = options;
+  const ports: Ports = { policy, rehearser, render: createRenderer(policy), unwatched: true };
   const worker = async () => {
     for (let next = open.shift(); next && !options.signal?.aborted; next = open.shift()) {
       options.onStart?.(next);
-      await options.onEnd?.(await runOne(next, { policy: options.policy, render }, options));
+      await options.onEnd?.(await runOne(next, ports, options));
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
@@ -93,7 +101,7 @@ async function runOne(
   const { environment, task, attempt } = request;
   const { policy, sampling, signal } = options;
   const started = performance.now();
-  const seed = attemptSeed(sampling.seed, attempt);
+  const seed = request.seed ?? attemptSeed(sampling.seed, attempt);
   const setup = {
     environment,
     task,
@@ -105,42 +113,52 @@ async function runOne(
       observations: options.executor ? ('real' as const) : ('rehearse' as const),
     },
   };
-  const result = (
-    state: State | null,
-    session: string | null,
-    error?: unknown,
-    real?: RealSide,
-  ): RolloutResult => ({
-    ...request,
-    session,
-    seed,
-    reward:
-      state && error === undefined ? rewardOf(state, real) : { value: null, success: false, checks: [] },
-    state,
-    ...(error === undefined ? {} : { error }),
-    cancelled: Boolean(signal?.aborted),
-    seconds: (performance.now() - started) / 1000,
-  });
-  let stored: ReturnType<typeof createSession>;
+  const result = (opened: Opened | null, error?: unknown, real?: RealSide): RolloutResult => {
+    const state = opened?.session.state ?? null;
+    return {
+      ...request,
+      session: opened?.path ?? null,
+      tree: opened?.session ?? null,
+      seed,
+      reward:
+        state && error === undefined ? rewardOf(state, real) : { value: null, success: false, checks: [] },
+      state,
+      ...(error === undefined ? {} : { error }),
+      cancelled: Boolean(signal?.aborted),
+      seconds: (performance.now() - started) / 1000,
+    };
+  };
+  let opened: Opened;
   try {
-    stored = createSession(options.folder, setup, { environmentFile: options.environmentFile });
+    opened = open(setup, options);
   } catch (error) {
-    return result(null, null, error);
+    return result(null, error);
   }
   let real: ToolSession | undefined;
   try {
     real = await options.executor?.open(task.state);
-    await drive(stored.session, real ? { ...ports, execute: executePort(real) } : ports, toTheEnd, signal);
-    const { state } = stored.session;
-    if (state.position.kind === 'done') {
-      const side = real ? await realSide(state, real, options.checks) : undefined;
-      return result(state, stored.path, undefined, side);
-    }
-    return result(state, stored.path, new Error('The rollout was cancelled.'));
+    const { session } = opened;
+    await drive(session, real ? { ...ports, execute: executePort(real) } : ports, toTheEnd, signal);
+    if (session.state.position.kind !== 'done')
+      return result(opened, new Error('The rollout was cancelled.'));
+    const side = real ? await realSide(session.state, real, options.checks) : undefined;
+    return result(opened, undefined, side);
   } catch (error) {
-    return result(stored.session.state, stored.path, error);
+    return result(opened, error);
   } finally {
     await real?.close();
-    stored.close();
+    opened.close?.();
   }
+}
+
+interface Opened {
+  session: Session;
+  path?: string;
+  close?(): void;
+}
+
+function open(setup: Setup, { folder, environmentFile }: RolloutOptions): Opened {
+  return folder === undefined
+    ? { session: new Session(setup) }
+    : createSession(folder, setup, { environmentFile });
 }

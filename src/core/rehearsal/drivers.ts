@@ -8,9 +8,9 @@ import type { Json } from '../json';
 import type { Policy, SampleRequest, Signal } from '../policy';
 import { escaped } from '../text';
 import { UserError } from '../user-error';
-import { need } from './machine';
+import { answeredBy, need } from './machine';
 import type { Session, SessionNode } from './session';
-import type { Need, RehearsalOptions, Reply, State } from './types';
+import type { Need, ObservationsFrom, RehearsalOptions, Reply, State } from './types';
 
 export interface Execution {
   outcome: Outcome;
@@ -21,9 +21,15 @@ export interface Execution {
 
 export interface Ports {
   policy: Policy;
+  /** Writes the observations, where it is not the same that acts. */
+  rehearser?: Policy;
   render: Renderer;
   /** The real tools; absent where only rehearsals are wanted. */
   execute?(call: { tool: string; arguments: Json }, signal?: Signal): Promise<Execution>;
+  /** Who answers the calls from here on; where absent, whom the session was started for. */
+  observations?: ObservationsFrom;
+  /** Nobody looks at single tokens while they come: a server need not send them one by one. */
+  unwatched?: boolean;
 }
 
 /** Whether to stop after this step. A rendered prompt is no step and is never asked about. */
@@ -66,7 +72,8 @@ export function stepBefore(session: Session, id: number): SessionNode {
  */
 export async function drive(session: Session, ports: Ports, until: Until, signal?: Signal): Promise<void> {
   while (!signal?.aborted) {
-    const wanted = need(session.state);
+    const { observations = session.setup.options.observations } = ports;
+    const wanted = need(answeredBy(session.state, observations));
     if (wanted.kind === 'done') return;
     const stored = session.next();
     if (stored) {
@@ -133,13 +140,15 @@ export function requestFor(wanted: TokensNeed, options: RehearsalOptions): Sampl
 /** Samples until the output ends or `until` holds. One token asks for one token, more ask for a stream. */
 async function sampleOutput(
   session: Session,
-  { policy }: Ports,
+  ports: Ports,
   wanted: TokensNeed,
   until: Until,
   signal?: Signal,
 ): Promise<boolean> {
+  const { unwatched } = ports;
+  const policy = (wanted.role === 'rehearse' && ports.rehearser) || ports.policy;
   const maxTokens = until === oneToken ? 1 : wanted.maxTokens;
-  const request = { ...requestFor(wanted, session.setup.options), maxTokens };
+  const request = { ...requestFor(wanted, session.setup.options), maxTokens, unwatched };
   let given = 0;
   for await (const sampled of policy.sample(request, signal)) {
     given++;

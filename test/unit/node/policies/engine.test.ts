@@ -107,6 +107,32 @@ describe('a policy on our engine', function () {
     assert.notDeepEqual(other, whole);
   });
 
+  it('gives a rollout the same tokens, many at a time', async () => {
+    const asked = request({ maxTokens: 150, temperature: 0.7 });
+    const watched = await all(policy.sample(asked));
+    const unwatched = await all(policy.sample({ ...asked, unwatched: true }));
+    const told = (tokens: SampledToken[]) =>
+      tokens.map(({ id, bytes, rank, end, alternatives }) => [
+        id,
+        bytes,
+        rank,
+        end,
+        alternatives.map((a) => a.id),
+      ]);
+    assert.ok(watched.length > 64 || watched.at(-1)!.end === 'stop');
+    assert.deepEqual(told(unwatched), told(watched));
+  });
+
+  it('stops the engine when a rollout is aborted', async () => {
+    const abort = new AbortController();
+    const before = await computedTokens();
+    const rollout = all(policy.sample(request({ maxTokens: 3000, unwatched: true }), abort.signal));
+    while ((await computedTokens()) === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    abort.abort();
+    assert.ok((await rollout).length < 3000);
+    await settled();
+  });
+
   it('stops the engine at once when it is aborted, and ends quietly', async () => {
     const abort = new AbortController();
     let count = 0;
