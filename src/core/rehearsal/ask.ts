@@ -5,7 +5,9 @@
 import type { Call } from '../conversation/types';
 import type { Signal } from '../policy';
 import { EmptyStreamError, type Ports, requestFor } from './drivers';
-import { accept, askCall, need } from './machine';
+import { addSegment, promptIds } from './lists';
+import { accept, answeredBy, askCall, need } from './machine';
+import { rehearseSegment } from './segments';
 import type { CallStep, State } from './types';
 
 /** The state where the turn of `path`'s last state began; a call asked about stands in the place of that turn's. */
@@ -24,8 +26,19 @@ export async function rehearseCall(
   ports: Ports,
   signal?: Signal,
 ): Promise<CallStep> {
-  let state = askCall(from, call);
-  const step = () => state.turns[from.turns.length]!.calls[0]!;
+  return rehearseHere(askCall(from, call), 0, ports, signal);
+}
+
+/** Rehearses call `index` of the last turn, which is open in `from`, and answers with it; `from` stays as it is. */
+export async function rehearseHere(
+  from: State,
+  index: number,
+  ports: Ports,
+  signal?: Signal,
+): Promise<CallStep> {
+  let state = answeredBy(from, 'rehearse');
+  const turn = from.turns.length - 1;
+  const step = () => state.turns[turn]!.calls[index]!;
   while (!step().observation) {
     const wanted = need(state);
     if (wanted.kind === 'prompt') {
@@ -44,4 +57,15 @@ export async function rehearseCall(
     } else break;
   }
   return step();
+}
+
+/** Ids of the prompt in which the open call `index` would be rehearsed. */
+export async function rehearsalPrompt(
+  state: State,
+  index: number,
+  render: Ports['render'],
+  signal?: Signal,
+): Promise<number[]> {
+  const ids = await render(rehearseSegment(state, index).segment, signal);
+  return promptIds(addSegment(state.prompts.rehearse, ids, 'template'), null);
 }

@@ -100,7 +100,7 @@ function branchTo(session: Session, leaf: SessionNode, shown: ReadonlySet<number
     forkedAt: own?.id ?? null,
     from: left && firstEnd(session, left).id,
     turn: own ? Math.max(1, own.state.turns.length) : 1,
-    role: parent && roleAfter(parent),
+    role: parent && roleOf(own!, parent),
     token: own?.reply?.kind === 'token' ? (currentOutput(parent!.state)?.tokens?.length ?? 0) + 1 : null,
     label: own ? labelOf(own) : 'main',
     instead: left && tokenOf(left) ? labelOf(left) : null,
@@ -118,8 +118,11 @@ function firstEnd(session: Session, from: SessionNode): SessionNode {
   return node;
 }
 
-function roleAfter({ state: { position } }: SessionNode): Role | null {
-  return position.kind === 'prompt' || position.kind === 'tokens' ? position.role : null;
+/** Whose output begins or goes on with a node; null for what is no output. */
+function roleOf({ reply }: SessionNode, { state: { position } }: SessionNode): Role | null {
+  if (reply?.kind !== 'prompt' && reply?.kind !== 'token') return null;
+  // Where the real tools were to answer, a prompt begins a rehearsal.
+  return position.kind === 'prompt' || position.kind === 'tokens' ? position.role : 'rehearse';
 }
 
 function tokenOf(node: SessionNode | undefined): Token | undefined {
@@ -129,6 +132,14 @@ function tokenOf(node: SessionNode | undefined): Token | undefined {
 function labelOf(node: SessionNode): string {
   const { reply } = node;
   if (reply?.kind === 'token') return reply.token.text || 'end of output';
-  if (reply?.kind === 'prompt') return `attempt ${(reply.attempt ?? 0) + 1}`;
-  return reply?.kind ?? 'main';
+  switch (reply?.kind) {
+    case 'prompt':
+      return reply.attempt === undefined ? 'rehearsed' : `attempt ${reply.attempt + 1}`;
+    case 'executed':
+      return 'real answer';
+    case 'observation':
+      return 'recorded answer';
+    default:
+      return reply?.kind ?? 'main';
+  }
 }

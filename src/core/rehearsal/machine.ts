@@ -13,7 +13,7 @@ import { outputText } from './outputs';
 import { mixSeed } from './seed';
 import { firstActSegment } from './segments';
 import { currentOutput, currentTurnIndex, done, lastTurn, withCall, withOutput, withTurn } from './states';
-import { acceptUser, errorToolCall, nextCall, observe } from './turns';
+import { acceptUser, answeredBy, errorToolCall, nextCall, observe, openCall } from './turns';
 import type {
   CallStep,
   Need,
@@ -29,6 +29,7 @@ import type {
 } from './types';
 
 export { currentOutput, currentTurnIndex } from './states';
+export { answeredBy, openCall } from './turns';
 
 export function start(setup: Setup): State {
   return {
@@ -47,8 +48,10 @@ export function need(state: State): Need {
   const { position } = state;
   const turn = currentTurnIndex(state);
   switch (position.kind) {
-    case 'prompt':
-      return { ...position, turn };
+    case 'prompt': {
+      const { kind, role, call, segment } = position;
+      return { kind, role, call, segment, turn };
+    }
     case 'tokens': {
       const output = currentOutput(state)!;
       return {
@@ -72,7 +75,14 @@ export function need(state: State): Need {
   }
 }
 
-export function accept(state: State, reply: Reply): State {
+export function accept(given: State, reply: Reply): State {
+  const open = openCall(given);
+  if (reply.kind === 'executed' && open !== null) {
+    const { outcome, value, durationMs, raw } = reply;
+    return observe(given, open, { source: 'real', outcome, value, durationMs, raw });
+  }
+  // What is rendered or recorded belongs to a rehearsal, also where the real tools were to answer.
+  const state = given.position.kind === 'execution' ? answeredBy(given, 'rehearse') : given;
   const { position } = state;
   if (reply.kind === 'stop') return done(state, reply.stop, reply.message);
   if (position.kind === 'prompt' && reply.kind === 'prompt') {
@@ -82,12 +92,8 @@ export function accept(state: State, reply: Reply): State {
   if (position.kind === 'observation' && reply.kind === 'observation') {
     return observe(state, position.call, position.observation);
   }
-  if (position.kind === 'execution' && reply.kind === 'executed') {
-    const { outcome, value, durationMs, raw } = reply;
-    return observe(state, position.call, { source: 'real', outcome, value, durationMs, raw });
-  }
   if (position.kind === 'user' && reply.kind === 'user') return acceptUser(state, reply.text);
-  throw new Error(`a ${reply.kind} was given where ${position.kind} was needed`);
+  throw new Error(`a ${reply.kind} was given where ${given.position.kind} was needed`);
 }
 
 /** Tokens this output may still have: its own limit, or what the context leaves. */
@@ -109,7 +115,8 @@ function beginOutput(
   const { role, call } = position;
   const turn = currentTurnIndex(state);
   const prompt = addSegment(state.prompts[role], ids, 'template');
-  const begun = { ...state, attempt, prompts: { ...state.prompts, [role]: prompt } };
+  const { told = state.told } = position;
+  const begun = { ...state, attempt, told, prompts: { ...state.prompts, [role]: prompt } };
   if (prompt.length >= state.setup.policy.contextLength) return done(begun, 'context_limit');
   const output: Output = { role, turn, call, attempt, prompt, tokens: null, end: null };
   const next: State = { ...begun, position: { kind: 'tokens', role, call } };

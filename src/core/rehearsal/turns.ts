@@ -5,15 +5,19 @@ import { addSegment, segmentsOf } from './lists';
 import { idsWithoutReasoning } from './outputs';
 import { rehearseSegment, toolSegment, userSegment } from './segments';
 import { done, lastTurn, withCall } from './states';
-import type { Observation, Segments, State, Turn } from './types';
+import type { Observation, ObservationsFrom, Segments, State, Turn } from './types';
 
 export function errorToolCall(code: string, message: string, details?: Json): Json {
   return { error_tool_call: details === undefined ? { code, message } : { code, message, details } };
 }
 
 /** Where the observation of call `index` comes from, or the end of the turn. */
-export function nextCall(state: State, index: number): State {
-  const { environment, options } = state.setup;
+export function nextCall(
+  state: State,
+  index: number,
+  from: ObservationsFrom = state.setup.options.observations,
+): State {
+  const { environment } = state.setup;
   const turn = lastTurn(state);
   const step = turn.calls[index];
   if (!step) return endTurn(state, turn);
@@ -21,7 +25,7 @@ export function nextCall(state: State, index: number): State {
     const value = errorToolCall(step.gate.code, step.gate.message, step.gate.details);
     return given(state, index, { source: 'gate', outcome: 'error', value });
   }
-  if (options.observations === 'real') return { ...state, position: { kind: 'execution', call: index } };
+  if (from === 'real') return { ...state, position: { kind: 'execution', call: index } };
   const recorded =
     environment.reuseExamples &&
     step.call &&
@@ -30,7 +34,27 @@ export function nextCall(state: State, index: number): State {
     return given(state, index, { source: 'recorded', outcome: recorded.outcome, value: recorded.value });
   }
   const { segment, told } = rehearseSegment(state, index);
-  return { ...state, told, position: { kind: 'prompt', role: 'rehearse', call: index, segment } };
+  return { ...state, position: { kind: 'prompt', role: 'rehearse', call: index, segment, told } };
+}
+
+/** The call whose observation comes next and has not begun, where its gates hold; else null. */
+export function openCall({ position }: State): number | null {
+  switch (position.kind) {
+    case 'execution':
+      return position.call;
+    case 'prompt':
+      return position.role === 'rehearse' ? position.call : null;
+    case 'observation':
+      return position.observation.source === 'recorded' ? position.call : null;
+    default:
+      return null;
+  }
+}
+
+/** The same state, with its open call to be answered this way. Either way may be chosen for each call. */
+export function answeredBy(state: State, from: ObservationsFrom): State {
+  const call = openCall(state);
+  return call === null ? state : nextCall(state, call, from);
 }
 
 function given(state: State, call: number, observation: Observation): State {

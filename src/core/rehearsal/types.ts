@@ -87,13 +87,16 @@ export type Stop =
   | 'cancelled'
   | 'error';
 
+/** Who answers a call once its gates hold: the policy (or a record), or the real tools. */
+export type ObservationsFrom = 'rehearse' | 'real';
+
 export interface RehearsalOptions extends Sampling {
   seed: number;
   /** Alternatives asked for at each token (0 to 20). */
   alternatives: number;
   priority: number;
-  /** Where observations come from once the gates hold and nothing recorded fits. */
-  observations: 'rehearse' | 'real';
+  /** Where observations come from, unless a driver or a person wants it otherwise for a call. */
+  observations: ObservationsFrom;
 }
 
 /** Everything a rehearsal starts from: a snapshot, so that a saved session needs no other file. */
@@ -137,13 +140,21 @@ export type Reply =
   | { kind: 'prompt'; ids: readonly number[]; attempt?: number }
   | { kind: 'token'; token: Token }
   | { kind: 'observation' }
+  /** Also where a rehearsal was to come: a person may have any call executed. */
   | { kind: 'executed'; outcome: Outcome; value: Json; durationMs: number; raw?: string }
   | { kind: 'user'; text: string }
   | { kind: 'stop'; stop: 'cancelled' | 'error'; message?: string };
 
 /** What `need` looks at; everything a person sees is derived from the rest. */
 export type Position =
-  | { kind: 'prompt'; role: Role; call: number | null; segment: TemplateSegment }
+  | {
+      kind: 'prompt';
+      role: Role;
+      call: number | null;
+      segment: TemplateSegment;
+      /** What `State.told` becomes once this is rendered. */
+      told?: number;
+    }
   | { kind: 'tokens'; role: Role; call: number | null }
   | { kind: 'observation'; call: number; observation: Observation }
   | { kind: 'execution'; call: number }

@@ -1,5 +1,6 @@
 /** Makes the view of a session from its nodes. One pass over the branch shown. */
 import { formatJson, isObject } from '../json';
+import { previewJson } from '../preview';
 import { rewardOf } from '../reward/rollout';
 import { branches } from './forks';
 import { currentTurnIndex } from './machine';
@@ -14,6 +15,10 @@ import type {
   TokenView,
   TurnView,
 } from './view.types';
+
+/** Characters of an observation that are shown: a panel must not be sent megabytes with each step. */
+export const MAX_SHOWN = 20_000;
+const MAX_SUMMARY = 120;
 
 export function sessionView(session: Session): SessionView {
   const { environment, task, policy } = session.setup;
@@ -73,15 +78,22 @@ function placesOf(path: readonly SessionNode[]): Places {
     const before = path[i - 1]!.state;
     const { position } = before;
     const turn = currentTurnIndex(before);
-    if (position.kind === 'prompt') places.prompts.set(outputKey(turn, position.call), node.id);
-    else if (position.kind === 'tokens') {
-      const key = outputKey(turn, position.call);
-      const list = places.tokens.get(key);
-      if (list) list.push(node);
-      else places.tokens.set(key, [node]);
-      if (position.call !== null) places.observations.set(key, node.id);
-    } else if (position.kind === 'observation' || position.kind === 'execution') {
-      places.observations.set(outputKey(turn, position.call), node.id);
+    const call = 'call' in position ? position.call : null;
+    const key = outputKey(turn, call);
+    switch (node.reply?.kind) {
+      case 'prompt':
+        places.prompts.set(key, node.id);
+        break;
+      case 'token': {
+        const list = places.tokens.get(key);
+        if (list) list.push(node);
+        else places.tokens.set(key, [node]);
+        if (call !== null) places.observations.set(key, node.id);
+        break;
+      }
+      case 'observation':
+      case 'executed':
+        places.observations.set(key, node.id);
     }
   }
   return places;
@@ -139,8 +151,9 @@ export function callText(turn: Turn, step: CallStep): string {
 
 function observationView(observation: NonNullable<CallStep['observation']>, node: number): ObservationView {
   const { source, outcome, value } = observation;
-  const text = formatJson(value);
-  return { node, source, outcome, text, summary: summaryOf(observation) };
+  const { text: beginning, cut } = previewJson(value, MAX_SHOWN);
+  const text = cut ? beginning : formatJson(value);
+  return { node, source, outcome, text, summary: summaryOf(observation), ...(cut && { cut }) };
 }
 
 /** One line that says what an observation was. */
@@ -150,6 +163,7 @@ export function summaryOf({ outcome, value }: NonNullable<CallStep['observation'
     if (isObject(refused)) return `${String(refused.code)}: ${String(refused.message)}`;
     if (typeof value.error === 'string') return `error: ${value.error}`;
   }
-  const text = formatJson(value);
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+  const { text, cut } = previewJson(value, 10 * MAX_SUMMARY);
+  const line = cut ? text.replace(/\n\s*/g, ' ') : formatJson(value);
+  return line.length > MAX_SUMMARY ? `${line.slice(0, MAX_SUMMARY - 1)}…` : line;
 }

@@ -40,7 +40,7 @@ export const OutputView = T.Object({
 export const GateView = T.Object({ code: T.String(), message: T.String() });
 
 export const ObservationView = T.Object({
-  /** Node after which it stands. */
+  /** Node with which it stands there. */
   node: T.Integer(),
   source: T.Union([
     T.Literal('gate'),
@@ -50,8 +50,9 @@ export const ObservationView = T.Object({
     T.Literal('edited'),
   ]),
   outcome: T.Union([T.Literal('result'), T.Literal('error')]),
-  /** JSON text. */
+  /** JSON text, or its beginning where `cut`. */
   text: T.String(),
+  cut: T.Optional(T.Boolean()),
   /** One line for a folded turn. */
   summary: T.String(),
 });
