@@ -14,7 +14,9 @@ import Ajv from 'ajv';
 import standalone from 'ajv/dist/standalone';
 import { publishedSchema } from '../src/core/environment/schema';
 import * as views from '../src/core/rehearsal/view.types';
+import * as runs from '../src/core/training/run.types';
 import * as messages from '../webview/common/messages';
+import * as training from '../webview/common/training';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -22,7 +24,11 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export function generatedFiles(): Record<string, string> {
   return {
     'media/schemas/environment.schema.json': `${JSON.stringify(publishedSchema(), null, 2)}\n`,
-    ...validators({ ToSession: messages.ToSession, FromSession: messages.FromSession }),
+    ...validators('messages', 'validators', { ...views, ...messages }, ['ToSession', 'FromSession']),
+    ...validators('training', 'training-validators', { ...runs, ...training }, [
+      'ToTraining',
+      'FromTraining',
+    ]),
   };
 }
 
@@ -35,10 +41,20 @@ export function generate(): void {
   }
 }
 
-/** One type guard for each union of messages: `ToSession` becomes `isToSession`. */
-function validators(unions: Record<string, object>): Record<string, string> {
-  const names = Object.keys(unions).sort();
-  const parts = Object.entries({ ...views, ...messages }) as [string, object][];
+/**
+ * One type guard for each union of messages: `ToSession` becomes `isToSession`.
+ * @param module of `webview/common` that has the unions
+ * @param file to write, beside it
+ * @param definitions schemas that the unions are made of
+ */
+function validators(
+  module: string,
+  file: string,
+  definitions: Record<string, object>,
+  unions: readonly string[],
+): Record<string, string> {
+  const names = [...unions].sort();
+  const parts = Object.entries(definitions);
   const shared = new Map<unknown, string>(parts.map(([name, schema]) => [schema, name]));
   const schemas = parts.map(([$id, schema]) => ({
     ...(withReferences(schema, shared, true) as object),
@@ -49,10 +65,10 @@ function validators(unions: Record<string, object>): Record<string, string> {
   if (code.includes('require('))
     throw new Error('The validators need a module at run time; a webview has none.');
   const types = names.map((name) => `export declare function is${name}(value: unknown): value is ${name};`);
-  const imports = `import type { ${names.join(', ')} } from './messages';`;
+  const imports = `import type { ${names.join(', ')} } from './${module}';`;
   return {
-    'webview/common/validators.generated.js': `${code}\n`,
-    'webview/common/validators.generated.d.ts': `${imports}\n\n${types.join('\n')}\n`,
+    [`webview/common/${file}.generated.js`]: `${code}\n`,
+    [`webview/common/${file}.generated.d.ts`]: `${imports}\n\n${types.join('\n')}\n`,
   };
 }
 

@@ -21,7 +21,7 @@ const ARROWS: Record<string, { folders: string[]; packages: string[] }> = {
   },
   webview: {
     folders: ['webview', 'src/core'],
-    packages: ['@vscode/webview-ui-toolkit', '@sinclair/typebox', '@microsoft/fast-element'],
+    packages: ['@vscode/webview-ui-toolkit', '@sinclair/typebox', '@microsoft/fast-element', 'uplot'],
   },
 };
 

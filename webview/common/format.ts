@@ -49,3 +49,39 @@ export function count(value: number, unit: string): string {
 export function words(code: string): string {
   return code.replaceAll('_', ' ');
 }
+
+/** A share, reward or mean of them without its idle zero: ".97", "1", "−.12". */
+export function share(value: number): string {
+  const text = Math.abs(value).toFixed(2);
+  const sign = value < 0 && Number(text) !== 0 ? MINUS : '';
+  return `${sign}${text.replace(/^0(?=\.)/, '').replace(/\.00$/, '') || '0'}`;
+}
+
+/** A measure of any size with about three digits: "12,345", "4.21", "0.008". */
+export function figure(value: number): string {
+  const size = Math.abs(value);
+  const sign = value < 0 ? MINUS : '';
+  if (size === 0) return '0';
+  if (size >= 1e6) return `${sign}${(size / 1e6).toFixed(1)}M`;
+  if (size >= 1e4) return `${sign}${(size / 1e3).toFixed(size >= 1e5 ? 0 : 1)}k`;
+  if (size >= 100) return sign + whole(Math.round(size));
+  if (size >= 0.1) return sign + String(Number(size.toPrecision(2)));
+  return sign + size.toPrecision(1);
+}
+
+/** "12 s", "5 min", "2 h 10 min": how long something will take, no finer than anybody knows. */
+export function about(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)} h${rest ? ` ${rest} min` : ''}`;
+}
+
+/** "1.2 GiB". */
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(count, 1)) / 10)));
+  const value = count / 1024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+}

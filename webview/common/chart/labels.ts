@@ -1,0 +1,90 @@
+/** What stands beside and in a chart in words: curves named at their ends, the gap, what is marked. */
+import type uPlot from 'uplot';
+import { el, fill } from '../dom';
+import { type Curve, lastAt, type Plot, spread } from './types';
+
+/** Height of a label at the end of a curve. */
+const LABEL = 16;
+
+interface End {
+  curve: Curve | null;
+  text: string;
+  y: number;
+}
+
+export class Labels {
+  private readonly ends = el('div', { class: 'ends', 'aria-hidden': 'true' });
+  private readonly notes = el('div', { class: 'notes', 'aria-hidden': 'true' });
+  readonly elements = [this.notes, this.ends];
+
+  /** @param looked step whose values are shown; null for the last ones */
+  place(chart: uPlot, plot: Plot, looked: number | null, format: (value: number) => string): void {
+    const { top, height } = chart.bbox;
+    const [from, to] = [top / devicePixelRatio, (top + height) / devicePixelRatio];
+    const index = looked === null ? plot.steps.length - 1 : plot.steps.indexOf(looked);
+    const y = (value: number) => from + chart.valToPos(value, 'y');
+    const ends = [
+      ...endsOf(plot, index, format, y),
+      ...(plot.limits ?? []).map(({ value, label }): End => ({ curve: null, text: label, y: y(value) })),
+    ];
+    const gap = looked === null && plot.gap ? gapOf(plot, plot.gap, y) : null;
+    const wanted = ends.map((end) => end.y);
+    const places = spread(wanted, LABEL, from, to);
+    fill(this.ends, ...ends.map((end, i) => endLabel(end, places[i]!)), gap);
+    this.placeNotes(chart, plot, from, to);
+  }
+
+  private placeNotes(chart: uPlot, { mark }: Plot, from: number, to: number): void {
+    if (!mark) {
+      fill(this.notes);
+      return;
+    }
+    const left = chart.bbox.left / devicePixelRatio + chart.valToPos(mark.step, 'x');
+    const isLate = left > chart.width * 0.55;
+    const note = (text: string, top: number) => {
+      const element = el('span', `note ${isLate ? 'before' : 'after'}`, text);
+      element.style.top = `${top}px`;
+      element.style.left = `${left}px`;
+      return element;
+    };
+    fill(this.notes, mark.above && note(mark.above, from), mark.below && note(mark.below, to - 20));
+  }
+}
+
+function endsOf(
+  plot: Plot,
+  index: number,
+  format: (value: number) => string,
+  y: (value: number) => number,
+): End[] {
+  let sum = 0;
+  return plot.curves.flatMap((curve): End[] => {
+    const at = plot.stacked ? index : lastAt(curve.values, index);
+    const value = curve.values[at];
+    if (curve.quiet || at < 0 || value == null) return [];
+    const middle = plot.stacked ? sum + value / 2 : value;
+    sum += value;
+    return [{ curve, text: `${format(value)} ${curve.label}`, y: y(middle) }];
+  });
+}
+
+function endLabel({ curve, text }: End, middle: number): HTMLElement {
+  const label = el('span', `end ${curve?.colour ?? 'warn'}`, text);
+  label.style.top = `${middle - LABEL / 2}px`;
+  return label;
+}
+
+/** The distance between the ends of two curves, with its figure. */
+function gapOf(plot: Plot, gap: NonNullable<Plot['gap']>, y: (value: number) => number): HTMLElement | null {
+  const last = plot.steps.length - 1;
+  const ends = [gap.upper, gap.lower].map((i) => {
+    const { values } = plot.curves[i]!;
+    return values[lastAt(values, last)];
+  });
+  const [upper, lower] = ends;
+  if (upper == null || lower == null) return null;
+  const label = el('div', 'gapmark', el('i'), el('b', {}, gap.figure), el('span', 'mute', gap.note));
+  label.style.top = `${y(upper)}px`;
+  label.style.height = `${Math.max(y(lower) - y(upper), 2)}px`;
+  return label;
+}
