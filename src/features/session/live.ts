@@ -13,10 +13,13 @@ import {
 } from '../../core/rehearsal/drivers';
 import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
+import type { ObservationsFrom } from '../../core/rehearsal/types';
 import type { UserError } from '../../core/user-error';
+import { Beside, type BesideHost } from './beside';
 import { Connection } from './connection';
 import { failureOf } from './failure';
 import { Patience } from './patience';
+import { firstNotReal, takeReal } from './real';
 import { type Stop, type StopKind, type Surface, stopText } from './stops';
 
 export type Status = 'stopped' | 'running' | 'ended' | 'failed';
@@ -38,6 +41,8 @@ export interface LiveOptions {
   session: Session;
   /** What a person should know of the file: that it was damaged, and how far it could be read. */
   notice?: string | null;
+  /** The real tools of its environment. */
+  tools: Omit<BesideHost, 'ports'>;
   /** Connects to the model; called before the first step that samples and again after a failure. */
   connect(signal: AbortSignal): Promise<Ports>;
   log?(message: string, cause?: unknown): void;
@@ -54,6 +59,8 @@ interface Events {
   stop: [Stop];
   /** Still running, with something to tell: what it waits for. */
   notice: [];
+  /** Who answers the next calls was changed. */
+  observations: [];
   close: [];
 }
 
@@ -62,6 +69,8 @@ export class LiveSession extends EventEmitter<Events> {
   readonly file: string;
   readonly environmentFile: string;
   readonly session: Session;
+  /** What the real tools answer to its calls. */
+  readonly beside: Beside;
   watch: Watch = () => null;
   status: Status;
   failure: UserError | null = null;
@@ -71,6 +80,7 @@ export class LiveSession extends EventEmitter<Events> {
   private readonly model: Connection;
   private readonly patience = new Patience(() => this.emit('notice'));
   private running: { abort: AbortController; done: Promise<void>; since: number } | null = null;
+  private from: ObservationsFrom;
   private milliseconds = 0;
   private sampled: number;
 
@@ -83,6 +93,11 @@ export class LiveSession extends EventEmitter<Events> {
     this.environmentFile = options.environmentFile;
     this.session = options.session;
     this.model = new Connection(options.connect, this.session.setup.policy);
+    this.beside = new Beside(this.session, {
+      ...options.tools,
+      ports: (signal) => this.connection(signal),
+    });
+    this.from = this.session.setup.options.observations;
     this.sampled = this.session.nodes.filter((node) => isSampled(node.reply)).length;
     const kind = this.ended ? 'end' : this.session.cursor.id === 0 ? 'entry' : 'goto';
     this.status = this.ended ? 'ended' : 'stopped';
@@ -107,6 +122,17 @@ export class LiveSession extends EventEmitter<Events> {
 
   get canStepBack(): boolean {
     return this.session.cursor.id !== 0;
+  }
+
+  /** Who answers the next calls. */
+  get observations(): ObservationsFrom {
+    return this.from;
+  }
+
+  set observations(from: ObservationsFrom) {
+    if (from === this.from) return;
+    this.from = from;
+    this.emit('observations');
   }
 
   /** Set while a server keeps a person waiting. */
@@ -208,10 +234,37 @@ export class LiveSession extends EventEmitter<Events> {
     await this.run('output', by);
   }
 
+  /** Puts the real answer in the place of the one at `node`, in a branch of its own. */
+  take(node: number, by: Surface = 'debugger'): Promise<void> {
+    return this.jump(by, () => {
+      takeReal(this.session, node, this.beside.get(node));
+      return { kind: this.ended ? 'end' : 'goto' };
+    });
+  }
+
+  /**
+   * The same task with the real tools, beside the branch shown: leaves it where the first call that was not
+   * executed is answered, and runs to the end. Answers the tips of both, or null where no call was made yet.
+   */
+  async runForReal(by: Surface = 'debugger'): Promise<{ rehearsed: number; real: number } | null> {
+    await this.pause();
+    const rehearsed = this.session.tip.id;
+    const leaves = firstNotReal(this.session);
+    if (!leaves) return null;
+    this.history.push(this.place());
+    this.observations = 'real';
+    await this.run('continue', by, async (signal) => {
+      const execution = await this.beside.executeOpen(leaves.id, signal);
+      this.session.add({ kind: 'executed', ...execution }, leaves.id);
+    });
+    return { rehearsed, real: this.session.tip.id };
+  }
+
   /** Stands still for good; what is on the disk stays. */
   async close(): Promise<void> {
     await this.pause();
     this.emit('close');
+    await this.beside.close();
   }
 
   /** What the model can be asked for besides steps: the console's rehearsals. */
@@ -228,7 +281,12 @@ export class LiveSession extends EventEmitter<Events> {
     this.stand(kind, by, exception);
   }
 
-  private async run(gesture: Gesture, by: Surface): Promise<void> {
+  /** @param first what comes before the gesture; where it fails, the session stays where it was */
+  private async run(
+    gesture: Gesture,
+    by: Surface,
+    first?: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const abort = new AbortController();
     let finished = () => {};
     const done = new Promise<void>((ok) => {
@@ -243,7 +301,13 @@ export class LiveSession extends EventEmitter<Events> {
     let kind: StopKind;
     try {
       // A step over stored tokens needs no server, so it must not fail for want of one.
-      const ports = this.session.next() ? this.model.whenNeeded() : await this.model.open(abort.signal);
+      await first?.(abort.signal);
+      const model = this.session.next() ? this.model.whenNeeded() : await this.model.open(abort.signal);
+      const ports: Ports = {
+        ...model,
+        observations: this.from,
+        execute: () => this.beside.executeOpen(this.session.cursor.id, abort.signal),
+      };
       if (!abort.signal.aborted) await drive(this.session, ports, this.untilOf(gesture), abort.signal);
       kind = abort.signal.aborted ? 'pause' : 'step';
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Environment, Task } from '../../core/environment/types';
 import type { Policy } from '../../core/policy';
 import type { Ports } from '../../core/rehearsal/drivers';
 import type { Sink } from '../../core/rehearsal/session';
-import type { RehearsalOptions, Setup } from '../../core/rehearsal/types';
+import type { ObservationsFrom, RehearsalOptions, Setup } from '../../core/rehearsal/types';
 import { reasonOf, UserError } from '../../core/user-error';
 import { createSession, openSession, type StoredSession, sessionsFolder } from '../../node/sessions/file';
 import type { Services } from '../services';
@@ -18,9 +18,12 @@ export interface NewSession {
   model?: string;
   seed?: number;
   temperature?: number;
+  /** Who answers the calls; by default the policy. */
+  observations?: ObservationsFrom;
 }
 
-export interface SessionsHost extends Pick<Services, 'environments' | 'log' | 'server' | 'settings'> {
+export interface SessionsHost
+  extends Pick<Services, 'environments' | 'log' | 'server' | 'settings' | 'tools'> {
   /** The folder whose `.rehearsal` keeps the sessions of an environment file. */
   folderOf(environmentFile: string): string;
 }
@@ -38,7 +41,7 @@ export class Sessions extends EventEmitter<{ change: [] }> {
   }
 
   /** Starts a session. Throws `UserError` where the environment, the task or the model cannot be had. */
-  async create({ file, task: id, model, seed, temperature }: NewSession): Promise<LiveSession> {
+  async create({ file, task: id, model, seed, temperature, observations }: NewSession): Promise<LiveSession> {
     const environment = await this.environment(file);
     const task = taskOf(environment, id, file);
     const policy = await this.host.server.connect(model ?? this.host.settings.model());
@@ -47,7 +50,7 @@ export class Sessions extends EventEmitter<{ change: [] }> {
       ...(seed !== undefined && { seed }),
       ...(temperature !== undefined && { temperature }),
       priority: 0,
-      observations: 'rehearse',
+      observations: observations ?? 'rehearse',
     };
     const setup: Setup = { environment, task, options, policy: policy.info };
     const folder = sessionsFolder(this.host.folderOf(file));
@@ -100,12 +103,23 @@ export class Sessions extends EventEmitter<{ change: [] }> {
         first = undefined;
         return portsOf(connected);
       },
+      tools: {
+        environment: () => this.withExecutor(stored.environmentFile ?? '', session.setup.environment),
+        executorFor: (environment) => this.host.tools.executorFor(stored.environmentFile ?? '', environment),
+      },
       log: (message, cause) => this.host.log.error(message, cause),
     });
     this.opened.set(stored.path, { live, stored });
     live.on('stop', () => this.emit('change'));
     this.emit('change');
     return live;
+  }
+
+  /** A session keeps the environment that it began with, but tools run as their file says now. */
+  private async withExecutor(file: string, environment: Environment): Promise<Environment> {
+    if (!file) return environment;
+    const { environment: now } = await this.host.environments.load(file);
+    return now ? { ...environment, executor: now.executor } : environment;
   }
 
   private async environment(file: string): Promise<Environment> {

@@ -2,17 +2,22 @@
  * A live session over the real core, on a model in memory that can be made to hang, to die in mid-stream and to
  * count what it was asked for.
  */
+
+import path from 'node:path';
 import { createRenderer } from '../../../../src/core/conversation/render';
-import type { Environment, Tool } from '../../../../src/core/environment/types';
+import type { Environment, ExecutorConfig, Tool } from '../../../../src/core/environment/types';
 import type { JsonObject } from '../../../../src/core/json';
 import type { Policy, SampleRequest, Signal } from '../../../../src/core/policy';
 import type { Ports } from '../../../../src/core/rehearsal/drivers';
 import { Session, type SessionRecord } from '../../../../src/core/rehearsal/session';
 import type { Setup } from '../../../../src/core/rehearsal/types';
 import { UserError } from '../../../../src/core/user-error';
+import type { RealExecutor } from '../../../../src/features/services';
 import { LiveSession } from '../../../../src/features/session/live';
+import { createExecutor, type ToolCall } from '../../../../src/node/tools';
 import { MemoryPolicy, type Script } from '../memory-policy';
 
+const FIXTURES = path.resolve(import.meta.dirname, '../../../fixtures/tools');
 const text = { type: 'string' };
 
 function tool(name: string, properties: JsonObject, readOnly: boolean): Tool {
@@ -91,6 +96,10 @@ export class Scripted {
   /** Streams that were cancelled. */
   cancelled = 0;
   readonly setup: Setup;
+  executor: ExecutorConfig = { kind: 'module', path: 'order-module.mjs', timeoutSeconds: 2 };
+  /** What the person answers where a call is to be executed, and what was asked. */
+  allows = true;
+  readonly asked: ToolCall[] = [];
   private readonly memory: MemoryPolicy;
 
   constructor(script: Script = SHOP, change: Partial<Environment> = {}) {
@@ -112,9 +121,27 @@ export class Scripted {
       file: '/sessions/2026-11-29T15-40-12-1.jsonl',
       environmentFile: '/examples/shop.rehearsal.json',
       session,
+      tools: this.tools(),
       connect: async () => this.ports(),
     });
     return live;
+  }
+
+  /** The tools of a real module, which the person allows or not. */
+  tools() {
+    const { environment } = this.setup;
+    return {
+      environment: async () => ({ ...environment, executor: this.executor }),
+      executorFor: (of: Environment): RealExecutor => {
+        const executor = createExecutor({ environment: of, folder: FIXTURES });
+        return Object.assign(executor, {
+          allow: async (_tools: unknown, made?: ToolCall) => {
+            this.asked.push(made!);
+            return this.allows;
+          },
+        });
+      },
+    };
   }
 
   /** As the server connection gives it: throws where there is none. */

@@ -31,6 +31,10 @@ describe('open sessions', () => {
         sampling: () => ({ temperature: 1, topP: 1, topK: -1, minP: 0, seed: 7, alternatives: 5 }),
         model: () => undefined,
       },
+      tools: {
+        executorFor: (_file, of) => script.tools().executorFor(of),
+        checksOf: () => ({ folder, gate: async () => {} }),
+      },
       log: { info() {}, warn: (message) => warnings.push(message), error() {}, show() {} },
       folderOf: () => folder,
     });
