@@ -137,6 +137,8 @@ export const Checkpoint = T.Object({
   step: T.Integer(),
   /** Name under which the server offers it as a model: `run/step-N`. */
   model: T.String(),
+  /** Where the learner keeps it, by set of weights (`shared`, or `act` and `rehearse`). Absent: the start itself. */
+  addresses: T.Optional(T.Record(T.String(), T.String())),
   best: T.Boolean(),
   /** Real success (rehearsed where nothing real may run) on validation, if evaluated. */
   success: nullable(Estimate),

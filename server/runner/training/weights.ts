@@ -1,0 +1,148 @@
+/** The weights of a run: one set, or one for each role; learned in one place and sampled from in another. */
+import type { AdapterBatch } from '../../../src/core/grpo/batch';
+import type { Learner } from '../../../src/core/grpo/learner';
+import type { Policy } from '../../../src/core/policy';
+import { mixSeed } from '../../../src/core/rehearsal/seed';
+import type { Checkpoint } from '../../../src/core/training/run.types';
+import type { RunConfig } from '../../../src/core/training/types';
+import { checkpointModel, type TinkerLearner, TinkerSession } from '../../../src/node/learners/tinker';
+import { connectPolicy } from '../../../src/node/policies/connect';
+import type { TrainingRun } from './run';
+import { type Servers, serversOf } from './servers';
+
+export type Adapter = AdapterBatch['adapter'];
+
+/** The models that act and that rehearse. */
+export interface Policies {
+  policy: Policy;
+  /** Absent: the same one. */
+  rehearser?: Policy;
+}
+
+export function adaptersOf({ settings }: RunConfig): Adapter[] {
+  return settings.variant === 'rehearse-per-role' ? ['act', 'rehearse'] : ['shared'];
+}
+
+/** Where a set of weights is kept on our engine; without a role's name where there is only one. */
+function owner(config: RunConfig, adapter: Adapter) {
+  return adapter === 'shared' ? { run: config.id } : { run: config.id, adapter };
+}
+
+/** Name of a checkpoint as a model; where each role has its own, of the one that acts. */
+export function modelOf(config: RunConfig, step: number, adapter = adaptersOf(config)[0]!): string {
+  return checkpointModel(owner(config, adapter), `step-${step}`);
+}
+
+export class Weights {
+  private sampled: Partial<Record<Adapter, Policy>> = {};
+  private base: Promise<Learner> | null = null;
+
+  private constructor(
+    private readonly config: RunConfig,
+    private readonly servers: Servers,
+    private readonly session: TinkerSession,
+    private readonly learners: ReadonlyMap<Adapter, TinkerLearner>,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** The weights of a checkpoint, or those that the run starts from; ready to be sampled from. */
+  static async open({ store, ports, signal }: TrainingRun, checkpoint: Checkpoint | null): Promise<Weights> {
+    const { config } = store;
+    const servers = await serversOf(config, ports, signal);
+    const session = await TinkerSession.open(servers.learner, signal);
+    const learners = new Map<Adapter, TinkerLearner>();
+    try {
+      for (const adapter of adaptersOf(config)) {
+        const address = checkpoint?.addresses?.[adapter] ?? startAddress(config, adapter);
+        learners.set(
+          adapter,
+          address === null
+            ? await session.create(servers.model, loraOf(config, adapter), owner(config, adapter), signal)
+            : await session.resume(address, owner(config, adapter), signal),
+        );
+      }
+      const weights = new Weights(config, servers, session, learners, signal);
+      await weights.toSampler();
+      return weights;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  /** Name of the model that the run starts from. */
+  get start(): string {
+    return startModel(this.config, this.servers.model, adaptersOf(this.config)[0]!);
+  }
+
+  learner(adapter: Adapter): Learner {
+    return this.learners.get(adapter)!;
+  }
+
+  /** The weights that were last given to the sampler. */
+  get policies(): Policies {
+    const { shared, act, rehearse } = this.sampled;
+    return shared ? { policy: shared } : { policy: act!, rehearser: rehearse! };
+  }
+
+  /** Gives all weights to the sampler. Nothing may be sampling. */
+  async toSampler(): Promise<void> {
+    for (const [adapter, learner] of this.learners) {
+      const model = await learner.toSampler(this.signal);
+      // On our engine the name stays, and with it all that connecting found out.
+      if (this.sampled[adapter]?.info.model === model) continue;
+      this.sampled[adapter] = await connectPolicy({ ...this.servers.sampler, model }, this.signal);
+    }
+  }
+
+  /** Saves weights and optimizers; where the learner keeps them. */
+  async save(step: number): Promise<Record<string, string>> {
+    const addresses: Record<string, string> = {};
+    for (const [adapter, learner] of this.learners) {
+      addresses[adapter] = await learner.save(`step-${step}`, this.signal);
+    }
+    return addresses;
+  }
+
+  /** The model that the run starts from, as a learner that is never stepped. */
+  baseLearner(): Promise<Learner> {
+    this.base ??= this.session.create(this.servers.model, { rank: 1, seed: 0 }, undefined, this.signal);
+    return this.base;
+  }
+
+  /** The models of a kept checkpoint; of step 0, what the run starts from. */
+  async policiesOf(step: number): Promise<Policies> {
+    const connect = (model: string) => connectPolicy({ ...this.servers.sampler, model }, this.signal);
+    const names = adaptersOf(this.config).map((adapter) =>
+      step === 0 ? startModel(this.config, this.servers.model, adapter) : modelOf(this.config, step, adapter),
+    );
+    const [policy, rehearser] = await Promise.all(names.map(connect));
+    return rehearser ? { policy: policy!, rehearser } : { policy: policy! };
+  }
+
+  close(): Promise<void> {
+    return this.session.close();
+  }
+}
+
+function loraOf({ settings }: RunConfig, adapter: Adapter) {
+  const { weights, rank, seed } = settings;
+  return weights === 'full' ? null : { rank, seed: mixSeed(seed, 'lora', adapter) };
+}
+
+/** `run/step` as our engine's address of that checkpoint; where it has weights for each role, of this one. */
+function startAddress({ settings }: RunConfig, adapter: Adapter): string | null {
+  const [run, step] = settings.start?.split('/') ?? [];
+  if (!run || !step) return null;
+  return `tinker://${run}/weights/${nameOf(step, adapter)}`;
+}
+
+function startModel({ settings }: RunConfig, model: string, adapter: Adapter): string {
+  const [run, step] = settings.start?.split('/') ?? [];
+  return run && step ? `${run}/${nameOf(step, adapter)}` : model;
+}
+
+function nameOf(step: string, adapter: Adapter): string {
+  const name = /^\d+$/.test(step) ? `step-${step}` : step;
+  return adapter === 'shared' ? name : `${name}.${adapter}`;
+}
