@@ -13,8 +13,11 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import standalone from 'ajv/dist/standalone';
 import { publishedSchema } from '../src/core/environment/schema';
+import * as comparisons from '../src/core/fidelity/view.types';
 import * as views from '../src/core/rehearsal/view.types';
 import * as runs from '../src/core/training/run.types';
+import { publishedTrainingSchema } from '../src/core/training/schema';
+import * as compare from '../webview/common/compare';
 import * as messages from '../webview/common/messages';
 import * as training from '../webview/common/training';
 
@@ -24,7 +27,12 @@ const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 export function generatedFiles(): Record<string, string> {
   return {
     'media/schemas/environment.schema.json': `${JSON.stringify(publishedSchema(), null, 2)}\n`,
+    'media/schemas/training.schema.json': `${JSON.stringify(publishedTrainingSchema(), null, 2)}\n`,
     ...validators('messages', 'validators', { ...views, ...messages }, ['ToSession', 'FromSession']),
+    ...validators('compare', 'compare-validators', { ...comparisons, ...compare }, [
+      'ToCompare',
+      'FromCompare',
+    ]),
     ...validators('training', 'training-validators', { ...runs, ...training }, [
       'ToTraining',
       'FromTraining',

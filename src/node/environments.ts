@@ -43,7 +43,7 @@ export async function usableEnvironment(file: string): Promise<Environment> {
 
 /** Line and column of a place, both from 1. */
 export function positionOf(
-  { texts }: EnvironmentFile,
+  { texts }: Pick<EnvironmentFile, 'texts'>,
   { file = '', offset }: Place,
 ): { line: number; column: number } {
   const before = (texts.get(file) ?? '').slice(0, offset);
@@ -54,7 +54,8 @@ export function positionOf(
 /** Far more than people write; a file that is larger is not what it was taken for. */
 const MOST_BYTES = 64 << 20;
 
-async function readText(file: string): Promise<string> {
+/** Text of a regular file of moderate size; rejects with the reason. */
+export async function readText(file: string): Promise<string> {
   // Without waiting for whoever should write into a pipe.
   const handle = await fs.open(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   let data: Buffer;
@@ -74,7 +75,8 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function whyOf(error: unknown): string {
+/** Why a file cannot be read, as part of a sentence. */
+export function whyOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';

@@ -29,13 +29,23 @@ export function lintEnvironment(input: LintInput, report: Report): void {
     const message = `${JSON.stringify(path)} is not a path such as $.items[*].price; it tolerates nothing.`;
     report.warning(root.place(['tolerances', i, 'path']), 'path', message, 'Correct the path.');
   });
-  environment.examples.forEach((example, i) => {
-    lintExample(example, input.examples[i]!, tools, report);
-  });
-  lintContradictions(environment.examples, input.examples, report);
+  lintExamples(environment.examples, input.examples, tools, report);
   environment.tasks.forEach((task, i) => {
     lintTask(task, input.tasks[i]!, tools, report);
   });
+}
+
+/** @param entries in the order of the examples */
+export function lintExamples(
+  examples: Example[],
+  entries: Entry[],
+  tools: ReadonlyMap<string, Tool>,
+  report: Report,
+): void {
+  examples.forEach((example, i) => {
+    lintExample(example, entries[i]!, tools, report);
+  });
+  lintContradictions(examples, entries, report);
 }
 
 function lintExample(example: Example, entry: Entry, tools: ReadonlyMap<string, Tool>, report: Report): void {
