@@ -48,7 +48,7 @@ export interface CompareOptions {
 }
 
 /** Instruction of the conversation in which a call by itself is rehearsed. */
-const ALONE = 'Please look into this.';
+export const ALONE = 'Please look into this.';
 
 export async function compareTargets(
   targets: readonly CompareTarget[],

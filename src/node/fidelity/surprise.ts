@@ -37,7 +37,7 @@ export function answerScorer(policy: Policy): Scorer | null {
 const ANSWER = 'zz';
 
 /** What stands between the header of a message and its text where it has no reasoning; mostly nothing. */
-async function emptyReasoning(policy: Policy): Promise<string> {
+export async function emptyReasoning(policy: Policy): Promise<string> {
   if (policy.info.opensReasoning) return '\n</think>\n\n';
   const user = { role: 'user' as const, content: 'a' };
   const [open, said] = await Promise.all([
