@@ -160,5 +160,5 @@ interface Opened {
 function open(setup: Setup, { folder, environmentFile }: RolloutOptions): Opened {
   return folder === undefined
     ? { session: new Session(setup) }
-    : createSession(folder, setup, { environmentFile });
+    : createSession(folder, setup, { environmentFile, rollout: true });
 }

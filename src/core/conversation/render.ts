@@ -15,7 +15,24 @@ export type Renderer = (segment: TemplateSegment, signal?: Signal) => Promise<nu
 /** Raised where a chat template cannot be rendered piece by piece. */
 export class TemplateError extends Error {}
 
+/** Segments whose ids are kept: rollouts of a task begin alike, and gates say the same again and again. */
+const KEPT = 256;
+
 export function createRenderer(policy: Policy): Renderer {
+  const kept = new Map<string, number[]>();
+  const render = rendererOf(policy);
+  return async (segment, signal) => {
+    const key = JSON.stringify([segment.messages, segment.tools, segment.after]);
+    const known = kept.get(key);
+    const ids = known ?? (await render(segment, signal));
+    kept.delete(key);
+    kept.set(key, ids); // the last used is the last to go
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value!);
+    return [...ids]; // the caller may go on writing in it
+  };
+}
+
+function rendererOf(policy: Policy): Renderer {
   const counts = new Map<string, Promise<number>>();
   const ends = new Set(policy.info.endIds);
 

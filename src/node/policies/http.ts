@@ -137,12 +137,15 @@ export class ModelServer {
 /** Half of a character in a text (`"\\ud800"` in a file) is no JSON to many servers: it is sent as U+FFFD. */
 function wellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.replace(LONE_SURROGATE, '\ufffd') as T;
-  if (Array.isArray(value)) return value.map(wellFormed) as T;
+  // A prompt is thousands of numbers on every step.
+  if (Array.isArray(value)) return (value.every(isNumber) ? value : value.map(wellFormed)) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [wellFormed(name), wellFormed(inner)]),
   ) as T;
 }
+
+const isNumber = (value: unknown) => typeof value === 'number';
 
 const LONE_SURROGATE = /[\ud800-\udfff]/gu; // with `u`, a pair is one character and no surrogate
 

@@ -32,6 +32,8 @@ export interface StoreOptions {
   environmentFile?: string;
   /** Told of each record once it is in the file. */
   onRecord?: Sink;
+  /** A rollout, which can be drawn again: the disk is told to keep it when it is over, and nobody waits for that. */
+  rollout?: boolean;
 }
 
 /** Starts a session with a file of its own in `folder`, which is made where it is missing. */
@@ -44,7 +46,7 @@ export function createSession(folder: string, setup: Setup, options: StoreOption
   };
   const header: SessionRecord = { t: 'session', version: FORMAT_VERSION, id, created, ...from, setup };
   writeWhole(file, `${JSON.stringify(header)}\n`);
-  const writer = new Writer(file);
+  const writer = new Writer(file, options.rollout);
   const session = new Session(setup, writing(writer, options.onRecord));
   return { id, created, path: file, session, environmentFile, notice: null, close: () => writer.close() };
 }
@@ -159,7 +161,10 @@ class Writer {
   private whole: number;
   private torn = false;
 
-  constructor(private readonly file: string) {
+  constructor(
+    private readonly file: string,
+    private readonly rollout = false,
+  ) {
     try {
       this.fd = fs.openSync(file, 'a');
       this.whole = fs.fstatSync(this.fd).size;
@@ -188,7 +193,8 @@ class Writer {
         ? error
         : errors.sessionUnwritable(this.file, (error as Error).message);
     }
-    if (record.t === 'reply' && (record.reply.kind !== 'token' || record.reply.token.end)) this.keep();
+    if (!this.rollout && record.t === 'reply' && (record.reply.kind !== 'token' || record.reply.token.end))
+      this.keep();
   }
 
   /** A full disk takes a part of a record: what follows it later must not stand on the same line. */
@@ -202,6 +208,10 @@ class Writer {
     if (this.fd === null) return;
     const fd = this.fd;
     this.fd = null;
+    if (this.rollout) {
+      fs.fsync(fd, () => fs.close(fd, () => {}));
+      return;
+    }
     try {
       fs.fsyncSync(fd);
     } finally {

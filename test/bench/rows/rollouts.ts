@@ -23,7 +23,7 @@ export const rolloutRows: Row[] = [
       const values: number[] = [];
       for (let repetition = 0; repetition < REPETITIONS; repetition++) {
         const one = await speed(bench, server, 4, 1, 2 * repetition);
-        const many = await speed(bench, server, 2 * AT_ONCE, AT_ONCE, 2 * repetition + 1);
+        const many = await speed(bench, server, 6 * AT_ONCE, AT_ONCE, 2 * repetition + 1);
         bench.log(`rollouts-16: ${many.toFixed(0)} ÷ ${one.toFixed(0)} tokens/s`);
         values.push(many / one);
       }

@@ -194,6 +194,30 @@ describe('incremental rendering', function () {
   });
 });
 
+describe('what was rendered before', () => {
+  it('is not asked for again, and differs by tools and by what stands before it', async () => {
+    const memory = memoryPolicy({ act: [] });
+    let asked = 0;
+    const render = createRenderer({
+      ...memory,
+      render: (request, signal) => {
+        asked++;
+        return memory.render(request, signal);
+      },
+    });
+    const messages: Message[] = [{ role: 'user', content: 'a' }];
+    const first = await render({ messages, tools: [TOOL], after: null });
+    const other = await render({ messages, after: null });
+    const later = await render({ messages, after: 'stop' });
+    assert.notDeepEqual(first, other);
+    assert.notDeepEqual(other, later);
+    const before = asked;
+    assert.deepEqual(await render({ messages: [...messages], tools: [TOOL], after: null }), first);
+    assert.deepEqual(await render({ messages, after: 'stop' }), later);
+    assert.equal(asked, before);
+  });
+});
+
 describe('a template without an end token', () => {
   it('cannot grow token by token, and says so', async () => {
     const policy = memoryPolicy({ act: [] }, { endIds: [999] });
