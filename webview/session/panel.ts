@@ -1,17 +1,24 @@
 /** The session panel: puts its parts together and hands each message to those whom it concerns. */
-import type { BranchView, EndView, SessionView, TurnView } from '../../src/core/rehearsal/view.types';
+import type {
+  BranchesView,
+  BranchView,
+  EndView,
+  SessionView,
+  TurnView,
+} from '../../src/core/rehearsal/view.types';
 import { el } from '../common/dom';
 import type { FromSession, Head, ToSession } from '../common/messages';
+import { ErrorBar, emptyState } from '../common/notice';
 import { printable } from '../common/text';
 import { Announcer } from './announce';
 import { Checks } from './checks';
 import { Column } from './column';
 import { type Heat, nextHeat } from './heat';
 import { tokenKey } from './keyboard';
-import { ErrorBar, emptyState } from './notice';
 import { Side } from './side';
 import { Steps } from './steps';
 import { Strip } from './strip';
+import { TwoBranches } from './two';
 
 export interface PanelOptions {
   post(message: FromSession): void;
@@ -28,10 +35,12 @@ export class Panel {
   private readonly column: Column;
   private readonly checks: Checks;
   private readonly side: Side;
+  private readonly two: TwoBranches;
   private readonly announcer = new Announcer();
   private readonly empty: HTMLElement;
   private readonly body: HTMLElement;
   private turns: TurnView[] = [];
+  private branches: readonly BranchView[] = [];
   private end: EndView | null = null;
   private session = '';
   private heat: Heat;
@@ -45,6 +54,7 @@ export class Panel {
         choose: (node, id) => post({ type: 'choose', node, id }),
         goto: (node) => post({ type: 'goto', node }),
         again: (node) => post({ type: 'again', node }),
+        about: (type, node) => post({ type, node }),
       },
       () => (getComputedStyle(this.body).overflowY === 'visible' ? this.column.element : this.body),
     );
@@ -54,9 +64,17 @@ export class Panel {
         goto: (node) => post({ type: 'goto', node }),
         leave: () => this.focusTokens(),
         setHeat: (heat) => this.setHeat(heat),
+        setObservations: (from) => post({ type: 'observations', from }),
+        runForReal: () => post({ type: 'runForReal' }),
+        compare: (left, right) => post({ type: 'compareBranches', left, right }),
       },
       this.heat,
     );
+    this.two = new TwoBranches({
+      compare: (left, right) => post({ type: 'compareBranches', left, right }),
+      goto: (node) => post({ type: 'goto', node }),
+      close: () => this.closeTwo(),
+    });
     const first = { title: 'Sample the First Token', run: () => post({ type: 'step', step: 'token' }) };
     this.empty = emptyState({ message: 'Nothing has been sampled yet.', action: first });
     this.column.element.append(this.empty);
@@ -66,6 +84,7 @@ export class Panel {
       this.steps.element,
       this.error.element,
       this.body,
+      this.two.element,
       this.announcer.element,
     );
     this.setHeat(this.heat);
@@ -73,8 +92,18 @@ export class Panel {
   }
 
   receive(message: ToSession): void {
-    const { head } = message;
     switch (message.type) {
+      case 'other':
+        this.column.setOther(message.node, message.other);
+        if (message.other) this.announcer.other(message.other);
+        return;
+      case 'tools':
+        this.column.setUnavailable(message.unavailable);
+        this.side.setTools(message.observations, message.unavailable);
+        return;
+      case 'branches':
+        this.showTwo(message.view);
+        return;
       case 'session':
         this.showSession(message.view);
         break;
@@ -87,7 +116,7 @@ export class Panel {
       case 'head':
         break;
     }
-    this.showHead(head);
+    this.showHead(message.head);
   }
 
   /** An error of the panel itself; the session's own come with its head. */
@@ -118,7 +147,19 @@ export class Panel {
     this.showRest(branches);
   }
 
+  private showTwo(view: BranchesView): void {
+    this.body.hidden = true;
+    this.two.show(view, this.branches);
+  }
+
+  private closeTwo(): void {
+    this.two.element.hidden = true;
+    this.body.hidden = false;
+    this.side.branches.focus();
+  }
+
   private showRest(branches: readonly BranchView[]): void {
+    this.branches = branches;
     this.empty.hidden = this.turns.length > 0;
     this.side.update(branches, this.turns);
     this.checks.update(
@@ -132,6 +173,7 @@ export class Panel {
     this.checks.setAtEnd(head.status === 'ended');
     this.strip.update(head);
     this.steps.update(head);
+    this.side.setBusy(head.status === 'running');
     const { error } = head;
     const action = error?.action && {
       title: error.action.title,

@@ -1,6 +1,6 @@
 /** One sentence and one button: what went wrong, or what to do first. */
-import { el, fill, icon } from '../common/dom';
-import { button } from '../common/toolkit';
+import { el, fill, icon } from './dom';
+import { button } from './toolkit';
 
 export interface Notice {
   message: string;
