@@ -6,6 +6,8 @@ much as what it computes, and OpenBLAS multiplies few rows with stored columns f
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 
 from rehearsal_engine.attention import OneTokenEach
@@ -15,7 +17,7 @@ class Decoder:
     """The weights of a `model.Model` as NumPy sees them; nothing is copied."""
 
     def __init__(self, model):
-        self.model = model
+        self.model = weakref.proxy(model)  # which holds us: no circle, so that old weights are freed at once
         self.layers = [Layer(layer) for layer in model.layers]
         self.embed, self.norm = model.embed.numpy(), model.norm.numpy()
         self.head = columns(model.head)

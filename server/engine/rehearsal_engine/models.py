@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -36,7 +37,16 @@ class Served:
         self.vocab_size = self.config.vocab_size
         self.model = None
         self.adapter, self.version = None, 0
+        self.retired = False  # other weights took its place: nothing of it is kept in the cache
+        self._read = self._from_source
         self._loading = threading.Lock()
+
+    def variant(self, name: str, adapter: str, version: object, read: Callable[[], object]) -> Served:
+        """Other weights of the same architecture and tokenizer; `read` gives them as a `model.Model`."""
+        other = copy.copy(self)
+        other.name, other.adapter, other.version, other._read = name, adapter, version, read
+        other.model, other._loading = None, threading.Lock()
+        return other
 
     @property
     def key(self) -> tuple:
@@ -63,10 +73,13 @@ class Served:
             if self.model is not None:
                 return
             self.announce(event="loading", model=self.name, device=str(self.options.device))
-            dtype = pick_dtype(self.options.dtype, self.options.device, self.config)
-            model = read_weights(self.source, self.config, self.options.device, dtype)
+            model = self._read()
             model.rowwise_head = self.options.deterministic
             self.model = model
+
+    def _from_source(self):
+        dtype = pick_dtype(self.options.dtype, self.options.device, self.config)
+        return read_weights(self.source, self.config, self.options.device, dtype)
 
 
 class Registry:
@@ -76,6 +89,22 @@ class Registry:
         self.served = {s.name: s for s in served}
         if len(self.served) < len(served):
             raise LoadError("Two models have one name. Give each its own: --model NAME=PATH.")
+        self.trained: dict[str, Served] = {}  # weights in training, as a sampler has them now
+        self.saved = None  # learning.saved.Saved: checkpoints, where there is learning
 
     def find(self, name: str | None) -> Served | None:
-        return next(iter(self.served.values())) if name is None else self.served.get(name)
+        if name is None:
+            return next(iter(self.served.values()))
+        found = self.served.get(name) or self.trained.get(name)
+        return found or (self.saved.find(name) if self.saved else None)
+
+    def all(self) -> Iterator[tuple[str, Served]]:
+        """Names and models, the served ones first, checkpoints last."""
+        yield from self.served.items()
+        yield from self.trained.items()
+        if self.saved:
+            yield from self.saved.all()
+
+    def base_of(self, served: Served) -> Served:
+        """The served model whose weights these were before training."""
+        return next(s for s in self.served.values() if s.source == served.source)

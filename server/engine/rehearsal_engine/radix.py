@@ -170,11 +170,12 @@ class PrefixCache:
         while stack:
             node = stack.pop()
             stack.extend(node.children.values())
-            for line in list(node.lines):
+            for line in node.lines:
                 line.node = None
                 if not line.busy:
                     self.idle.pop(line, None)
                     self.bytes -= line.nbytes
+            node.lines, node.children = set(), {}  # no circle of references: memory is free at once
 
     def _split(self, node: Node, at: int) -> Node:
         upper = Node(node.edge[:at], node.parent)

@@ -41,6 +41,7 @@ class Scheduler(threading.Thread):
         self.alive: list[Sequence] = []
         self._inbox: list[Sequence] = []
         self._outbox: list[tuple[Sequence, Step]] = []
+        self._retired: list[object] = []
         self._wake = threading.Condition()
         self._count = itertools.count()
         self._stopping = False
@@ -59,6 +60,13 @@ class Scheduler(threading.Thread):
         with self._wake:
             for sequence in sequences:
                 sequence.cancelled = True
+            self._wake.notify()
+
+    def retire(self, served) -> None:
+        """Frees what is cached of a model whose place was taken; sequences under way go on to their end."""
+        with self._wake:
+            served.retired = True
+            self._retired.append(served.key)
             self._wake.notify()
 
     def stop(self) -> None:
@@ -80,13 +88,16 @@ class Scheduler(threading.Thread):
             torch.set_num_threads(self.threads)
         while True:
             with self._wake:
-                while not (self._inbox or self.alive or self._stopping):
+                while not (self._inbox or self.alive or self._stopping or self._retired):
                     self._wake.wait()
                 if self._stopping:
                     return
                 if self._inbox:
                     self.alive = sorted([*self.alive, *self._inbox], key=lambda s: (s.priority, s.arrival))
                     self._inbox = []
+                retired, self._retired = self._retired, []
+            for key in retired:
+                self.cache.forget(key)
             self._drop_cancelled()
             self._round()
 
@@ -293,7 +304,7 @@ class Scheduler(threading.Thread):
         line, sequence.line = sequence.line, None
         if line is None:
             return
-        if keep and sequence.model.model.prefix_cache:
+        if keep and sequence.model.model.prefix_cache and not sequence.model.retired:
             self.cache.release(sequence.model.key, line)
         else:
             self.cache.drop(line)

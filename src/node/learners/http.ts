@@ -1,7 +1,8 @@
 /** Requests of the Tinker protocol: repeated where that is safe, their futures awaited, failures in our words. */
 import type { Signal } from '../../core/policy';
-import { reasonOf, UserError } from '../../core/user-error';
-import { errors, oneLine } from '../errors';
+import { UserError } from '../../core/user-error';
+import { errors } from '../errors';
+import { learnerError } from './errors';
 
 export interface TinkerAddress {
   /** Address without `/api/v1`. */
@@ -44,10 +45,7 @@ export class TinkerHttp {
       const value = await this.json(response);
       if (value.type === 'try_again') continue; // the server has waited already
       if (typeof value.error === 'string') {
-        throw new UserError(
-          `The learner could not do ${path}: ${reasonOf(oneLine(value.error))}.`,
-          'See the reason; the last checkpoint is unharmed.',
-        );
+        throw learnerError(this.url, path, value.error, value.code);
       }
       return value;
     }
@@ -99,17 +97,16 @@ export class TinkerHttp {
     if (response.status === 401 || response.status === 403) return errors.unauthorized(this.url);
     const text = await response.text();
     let reason = text;
+    let code: unknown;
     try {
       const value = JSON.parse(text);
       const said = value.error?.message ?? value.error ?? value.detail;
       reason = typeof said === 'string' ? said : text;
+      code = value.error?.code ?? value.code;
     } catch {
       // not JSON: the text itself
     }
-    return new UserError(
-      `The learner at ${this.url} refuses ${path}: ${reasonOf(oneLine(reason || `status ${response.status}`))}.`,
-      'Change what it refuses, or choose another learner.',
-    );
+    return learnerError(this.url, path, reason || `status ${response.status}`, code);
   }
 
   private async json(response: Response): Promise<Json> {

@@ -18,6 +18,21 @@ export interface LoraOptions {
   trainUnembed?: boolean;
 }
 
+/** Whose weights they are: names of checkpoints and of the sampler's model on our engine. Others ignore it. */
+export interface Owner {
+  /** Letters, digits, `.`, `_`, `-`. */
+  run: string;
+  /** Where a run trains several sets of weights. */
+  adapter?: string;
+}
+
+/** Name of a checkpoint as a model of our engine. */
+export function checkpointModel({ run, adapter }: Owner, name: string): string {
+  return `${run}/${named(name, adapter)}`;
+}
+
+const named = (name: string, adapter?: string) => (adapter === undefined ? name : `${name}.${adapter}`);
+
 /** A session with a server. Close it: until then the server keeps its models in memory. */
 export class TinkerSession {
   private models = 0;
@@ -48,7 +63,7 @@ export class TinkerSession {
   }
 
   /** A fresh set of weights over a model: an adapter, or with `lora` null a copy of which every weight is trained. */
-  create(model: string, lora: LoraOptions | null, signal?: Signal): Promise<TinkerLearner> {
+  create(model: string, lora: LoraOptions | null, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
     const lora_config = lora && {
       rank: lora.rank,
       seed: lora.seed ?? null,
@@ -56,20 +71,23 @@ export class TinkerSession {
       train_mlp: lora.trainMlp ?? true,
       train_unembed: lora.trainUnembed ?? true,
     };
-    return this.start('create_model', { base_model: model, lora_config, user_metadata: null }, signal);
+    return this.start('create_model', { base_model: model, lora_config }, owner, signal);
   }
 
   /** The weights of a checkpoint, with their optimizer's state. */
-  resume(address: string, signal?: Signal): Promise<TinkerLearner> {
-    return this.start('load_weights', { path: address, optimizer: true }, signal);
+  resume(address: string, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
+    return this.start('load_weights', { path: address, optimizer: true }, owner, signal);
   }
 
-  private async start(path: string, fields: Json, signal?: Signal): Promise<TinkerLearner> {
-    const body = { session_id: this.id, model_seq_id: this.models++, type: path, ...fields };
+  private async start(path: string, fields: Json, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
+    const user_metadata = owner
+      ? { rehearsal_run: owner.run, rehearsal_adapter: owner.adapter ?? null }
+      : null;
+    const body = { session_id: this.id, model_seq_id: this.models++, type: path, user_metadata, ...fields };
     const value = await this.http.result(path, body, signal);
     const id = value instanceof Uint8Array ? null : value.model_id;
     if (typeof id !== 'string') throw this.http.odd(`${path} gave no model_id`);
-    return new TinkerLearner(this.http, id);
+    return new TinkerLearner(this.http, id, owner);
   }
 
   async close(): Promise<void> {
@@ -84,6 +102,7 @@ export class TinkerLearner implements Learner {
   constructor(
     private readonly http: TinkerHttp,
     readonly id: string,
+    private readonly owner?: Owner,
   ) {}
 
   async forwardBackward(request: LossRequest, signal?: Signal): Promise<LossResult> {
@@ -117,18 +136,22 @@ export class TinkerLearner implements Learner {
     return (metrics ?? {}) as Record<string, number>;
   }
 
+  /** On our engine the checkpoint is also a model, `checkpointModel(owner, name)`. */
   async save(name: string, signal?: Signal): Promise<string> {
     // A run that was killed after saving saves again under the same name.
-    return text(await this.ordered('save_weights', { path: name, overwrite: true }, signal), 'path');
+    const path = named(name, this.owner?.adapter);
+    return text(await this.ordered('save_weights', { path, overwrite: true }, signal), 'path');
   }
 
   async load(address: string, signal?: Signal): Promise<void> {
     await this.ordered('load_weights', { path: address, optimizer: true }, signal);
   }
 
+  /** With an owner the name on our engine is always the same, `run/now`, and the weights under it change. */
   async toSampler(signal?: Signal): Promise<string> {
     const fields = { path: null, sampling_session_seq_id: this.seq + 1 };
-    return text(await this.ordered('save_weights_for_sampler', fields, signal), 'sampling_session_id');
+    const value = await this.ordered('save_weights_for_sampler', fields, signal);
+    return typeof value.model === 'string' ? value.model : text(value, 'sampling_session_id');
   }
 
   /** Numbers are taken when a call is made, and a refused one has used its own, as the server counts it. */

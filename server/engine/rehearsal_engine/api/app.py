@@ -34,7 +34,7 @@ def create_app(engine: Engine, token: str | None = None, checkpoints: Path | Non
 
     @app.get("/v1/models")
     async def models():
-        return json_response({"object": "list", "data": [card(s, started) for s in engine.registry.served.values()]})
+        return json_response({"object": "list", "data": [card(engine, *each, started) for each in engine.registry.all()]})
 
     for path, handler in {
         "/v1/completions": completions,
@@ -84,15 +84,15 @@ def route(engine: Engine, handler):
     return endpoint
 
 
-def card(served: Served, created: int) -> dict:
+def card(engine: Engine, name: str, served: Served, created: int) -> dict:
     """A model of /v1/models; what is not OpenAI's is our extension."""
     return {
-        "id": served.name,
+        "id": name,
         "object": "model",
         "created": created,
         "owned_by": "rehearsal",
         "root": served.source.location,
-        "parent": None,
+        "parent": engine.registry.base_of(served).name if served.adapter else None,
         "max_model_len": served.max_len,
         "vocab_size": served.vocab_size,
         "eos_token_ids": served.ends,

@@ -17,8 +17,6 @@ from rehearsal_engine.api.tinker_data import json_of
 from rehearsal_engine.api.tinker_sampling import asample
 from rehearsal_engine.api.tinker_service import Tinker
 from rehearsal_engine.api.tinker_state import Future, failure
-from rehearsal_engine.models import Served
-
 CONFIG = {
     "pjwt_auth_enabled": False, "credential_default_source": "api_key", "proto_compress_fwdbwd": False,
     "parallel_fwdbwd_chunks": False, "fwdbwd_max_chunk_len": 1024, "fwdbwd_max_chunk_bytes_count": 5_000_000,
@@ -68,14 +66,13 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
         return value
 
     async def capabilities(_):
-        own = [s for s in engine.registry.served.values() if s.adapter is None]
+        own = engine.registry.served.values()
         return {"supported_models": [{"model_name": s.name, "max_context_length": s.max_len} for s in own]}
 
     async def sampler_info(request: Request):
         id = request.path_params["id"]
         served, path = tinker.sampler(id)
-        base = served.name if served.adapter is None else tinker_base(engine, served)
-        return {"sampler_id": id, "base_model": base, "model_path": path}
+        return {"sampler_id": id, "base_model": engine.registry.base_of(served).name, "model_path": path}
 
     async def forward_backward(request: Request):
         return tinker.forward_backward(await request.body(), "json" in request.headers.get("content-type", ""))
@@ -99,8 +96,3 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
     ):  # fmt: skip
         post(name, getattr(tinker, name))
     return tinker
-
-
-def tinker_base(engine: Engine, taken: Served) -> str:
-    """Name of the base model whose trained weights these are."""
-    return next(n for n, s in engine.registry.served.items() if s.adapter is None and s.source == taken.source)

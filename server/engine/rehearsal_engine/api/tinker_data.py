@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 
 from rehearsal_engine.api.errors import ApiError
+from rehearsal_engine.api.tinker_places import check_name
 from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, array
 from rehearsal_engine.learning.losses import LOSSES
 from rehearsal_engine.learning.trainer import Adam, Lora, Row
@@ -64,6 +65,15 @@ def lora_of(body: Mapping) -> Lora | None:
     if not lora.targets:
         raise ApiError("Nothing would be trained: switch on train_attn, train_mlp or train_unembed.", "lora_config")
     return lora
+
+
+def run_of(body: Mapping) -> tuple[str | None, str]:
+    """`user_metadata: {rehearsal_run, rehearsal_adapter?}` of our client: the run, and the end of names that its adapter has."""
+    given = body.get("user_metadata") or {}
+    run, adapter = of(given, "rehearsal_run", str, None), of(given, "rehearsal_adapter", str, None)
+    for name in filter(None, (run, adapter)):
+        check_name(name, "user_metadata")
+    return run, f".{adapter}" if adapter else ""
 
 
 def adam_of(body: Mapping) -> Adam:

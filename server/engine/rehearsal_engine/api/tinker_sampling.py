@@ -50,7 +50,7 @@ async def weights(tinker, body: dict, session: str | None) -> Served:
     if path is None:
         return await tinker.engine.loaded(tinker.base(of(body, "base_model", str)).name)
     if path not in tinker.samplers:
-        tinker.offer(path, await tinker.from_disk(path), path)
+        tinker.samplers[path] = await tinker.from_disk(path), path
     return tinker.sampler(path)[0]
 
 

@@ -16,9 +16,10 @@ from google.protobuf.message import DecodeError
 
 from rehearsal_engine.api.errors import ApiError
 from rehearsal_engine.api.generate import Engine
-from rehearsal_engine.api.tinker_data import Batch, adam_of, from_json, json_of, lora_of, of, refuse
+from rehearsal_engine.api.tinker_data import Batch, adam_of, from_json, json_of, lora_of, of, refuse, run_of
 from rehearsal_engine.api.tinker_places import Places
 from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, forward_backward_output
+from rehearsal_engine.api.tinker_saved import Saved
 from rehearsal_engine.api.tinker_state import Future, Futures, Learner, Order, failure
 from rehearsal_engine.learning import checkpoints
 from rehearsal_engine.learning.sampler import module_of, snapshot
@@ -38,6 +39,8 @@ class Model:
     session: str
     served: Served
     lora: Lora | None
+    owner: str  # of its checkpoints: a run of ours, or the model's own id
+    alias: str | None  # name of its newest weights as a model of the OpenAI routes
     order: Order = field(default_factory=Order)
     version: int = 0
     ephemeral: list[str] = field(default_factory=list)
@@ -46,6 +49,7 @@ class Model:
 class Tinker:
     def __init__(self, engine: Engine, folder: Path):
         self.engine, self.places = engine, Places(folder, engine.registry)
+        engine.registry.saved = Saved(self.places, engine.scheduler)
         self.futures = Futures()
         self.sessions: dict[str, float] = {}
         self.models: dict[str, Model] = {}
@@ -76,7 +80,8 @@ class Tinker:
     async def retrieve_future(self, body: dict):
         future = self.futures.known.get(of(body, "request_id", str))
         if future is None:
-            return {"error": "This request is not known: the engine was started again. Load the last checkpoint.", "category": "user"}
+            error = "This request is not known: the engine was started again. Load the last checkpoint."
+            return {"error": error, "category": "user", "code": "lost"}
         try:
             await asyncio.wait_for(future.done.wait(), LONG_POLL)
         except TimeoutError:
@@ -96,7 +101,7 @@ class Tinker:
 
     def touch(self, session: str) -> None:
         if session not in self.sessions:
-            raise ApiError(f"The session {session!r} does not exist. Create one first.", "session_id")
+            raise ApiError(f"The session {session!r} does not exist: it ended or the engine was started again.", "session_id", code="lost")
         self.sessions[session] = time.monotonic()
 
     def finish(self, session: str) -> None:
@@ -108,6 +113,7 @@ class Tinker:
     def forget(self, model: Model) -> None:
         self.models.pop(model.id, None)
         self.creating.pop(model.id, None)
+        self.let_go(model, 0)
         for id in model.ephemeral:
             self.samplers.pop(id, None)
             self.engine.registry.served.pop(id, None)
@@ -138,7 +144,9 @@ class Tinker:
             return self.creating[id]
         for silent in [s for s, at in self.sessions.items() if time.monotonic() - at > SILENT]:
             self.finish(silent)
-        model = self.models[id] = Model(id, session, served, lora)
+        run, adapter = run_of(body)
+        alias = run and f"{run}/now{adapter}"
+        model = self.models[id] = Model(id, session, served, lora, run or id, alias)
         trainer = self.trainer(served)
         future = self.creating[id] = self.futures.new(model_id=id)
         kind = "load_weights" if load else "create_model"
@@ -150,7 +158,7 @@ class Tinker:
     def model(self, body: dict) -> Model:
         id = of(body, "model_id", str)
         if id not in self.models:
-            raise ApiError(f"The model {id!r} does not exist: its session ended or the engine was started again.", "model_id")
+            raise ApiError(f"The model {id!r} does not exist: its session ended or the engine was started again.", "model_id", code="lost")
         model = self.models[id]
         if model.session in self.sessions:
             self.touch(model.session)
@@ -227,7 +235,7 @@ class Tinker:
 
         def prepare(future: Future):
             refuse(body, "ttl_seconds")
-            path, folder = self.places.new(model.id, "weights", of(body, "path", str, None) or secrets.token_hex(6), body)
+            path, folder = self.places.new(model.owner, "weights", of(body, "path", str, None) or secrets.token_hex(6), body)
             return lambda: self.learn(future, lambda: self._save(model, folder, True), lambda _: {"type": "save_weights", "path": path})
 
         return self.ordered(model, of(body, "seq_id", int), prepare)
@@ -268,7 +276,7 @@ class Tinker:
             refuse(body, "ttl_seconds")
             name = of(body, "path", str, None)
             if name is not None:
-                path, folder = self.places.new(model.id, "sampler_weights", name, body)
+                path, folder = self.places.new(model.owner, "sampler_weights", name, body)
                 reply = {"type": "save_weights_for_sampler", "path": path, "sampling_session_id": None}
                 return lambda: self.learn(future, lambda: self._save(model, folder, False), lambda _: reply)
             return lambda: self._take(future, model)
@@ -278,25 +286,25 @@ class Tinker:
     def _take(self, future: Future, model: Model) -> None:
         model.version += 1
         version = model.version
+        id = f"{model.id}:sample:{version}"
+        name = model.alias or id
 
         def reply(taken: Served):
-            id = f"{model.id}:sample:{version}"
-            self.offer(id, taken, None)
+            self.samplers[id] = taken, None
+            self.engine.registry.trained[name] = taken
             model.ephemeral.append(id)
-            while len(model.ephemeral) > EPHEMERAL:
-                old = model.ephemeral.pop(0)
-                self.samplers.pop(old, None)
-                self.engine.registry.served.pop(old, None)
-            return {"type": "save_weights_for_sampler", "path": None, "sampling_session_id": id}
+            self.let_go(model, 1 if model.alias else EPHEMERAL)
+            return {"type": "save_weights_for_sampler", "path": None, "sampling_session_id": id, "model": name}
 
-        self.learn(future, lambda: snapshot(model.served, self.trainer(model.served), model.id, version), reply)
+        self.learn(future, lambda: snapshot(model.served, self.trainer(model.served), model.id, name, version), reply)
 
-    def offer(self, id: str, taken: Served, path: str | None) -> None:
-        """Makes weights known to asample, and by the same name to the OpenAI routes."""
-        self.samplers[id] = taken, path
-        if taken.adapter is not None:
-            taken.name = id
-            self.engine.registry.served[id] = taken
+    def let_go(self, model: Model, keep: int) -> None:
+        """Frees unnamed weights of a model but the newest; what is being sampled with them goes on to its end."""
+        while len(model.ephemeral) > keep:
+            taken, _ = self.samplers.pop(model.ephemeral.pop(0))
+            if self.engine.registry.trained.get(taken.name) is taken:
+                del self.engine.registry.trained[taken.name]
+            self.engine.scheduler.retire(taken)
 
     async def create_sampling_session(self, body: dict):
         session = of(body, "session_id", str)
@@ -305,30 +313,16 @@ class Tinker:
         if id not in self.samplers:
             path = of(body, "model_path", str, None)
             if path is None:
-                self.offer(id, await self.engine.loaded(self.base(of(body, "base_model", str)).name), None)
+                self.samplers[id] = await self.engine.loaded(self.base(of(body, "base_model", str)).name), None
             else:
-                self.offer(id, await self.from_disk(path), path)
+                self.samplers[id] = await self.from_disk(path), path
         return {"type": "create_sampling_session", "sampling_session_id": id}
 
     async def from_disk(self, path: str) -> Served:
         """Saved weights, for the sampler only."""
         folder = self.places.find(path)
-        _, served = self.places.note(folder)
-        trainer, id = self.trainer(served), f"sampler:{secrets.token_hex(6)}"
-
-        def run():
-            try:
-                checkpoints.load(trainer, id, folder, False)
-                return snapshot(served, trainer, id, 0)
-            finally:
-                trainer.drop(id)
-
-        future, taken = self.futures.new(), []
-        self.learn(future, run, lambda value: taken.append(value) or {})
-        await future.done.wait()
-        if not taken:
-            raise ApiError(future.reply["error"], "model_path")
-        return taken[0]
+        self.places.note(folder)  # says why it cannot be used
+        return await self.engine.loaded(self.places.model(folder))
 
     def sampler(self, id: str) -> tuple[Served, str | None]:
         if id not in self.samplers:

@@ -60,9 +60,10 @@ def failure(error: BaseException) -> dict:
     from rehearsal_engine.learning.trainer import LearningError
 
     if isinstance(error, (LearningError, ApiError)):
-        return {"error": str(error), "category": "user"}
+        return {"error": str(error), "category": "user", "code": error.code}
     traceback.print_exception(error)
-    return {"error": f"The engine failed at this request: {type(error).__name__}: {error}. Its log has the details.", "category": "server"}
+    message = f"The engine failed at this request: {type(error).__name__}: {error}. Its log has the details."
+    return {"error": message, "category": "server", "code": "failed"}
 
 
 class Learner(threading.Thread):

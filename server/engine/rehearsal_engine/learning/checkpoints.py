@@ -1,7 +1,7 @@
 """Checkpoints: a PEFT adapter or a Hugging Face folder, with the optimizer beside it.
 
-A checkpoint appears whole or not at all: it is written beside its place and renamed. Digests tell a
-damaged one when it is loaded.
+A checkpoint appears whole or not at all, whenever the process or the machine dies: it is written
+beside its place, reaches the disk, and is renamed. Digests tell a damaged one when it is loaded.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 
+from rehearsal_engine.learning import adapters
 from rehearsal_engine.learning.trainer import LearningError, Lora, Trained, Trainer, name_of
 
-NOTE, OPTIMIZER, ADAPTER = "training.json", "optimizer.pt", "adapter_model.safetensors"
+NOTE, OPTIMIZER = "training.json", "optimizer.pt"
+ENDS = 1 << 20  # bytes of each end of a weight file that tell models apart
 
 
 def save(trained: Trained, folder: Path, base: str, optimizer: bool, tokenizer=None) -> None:
@@ -36,6 +39,7 @@ def save(trained: Trained, folder: Path, base: str, optimizer: bool, tokenizer=N
             torch.save(trained.optimizer.state_dict(), place / OPTIMIZER)
         note = {
             "base_model": base,
+            "base_print": fingerprint(base),
             "lora": dataclasses.asdict(trained.lora) if trained.lora else None,
             "steps": trained.steps,
             "sha256": {path.name: digest(path) for path in sorted(place.iterdir())},
@@ -51,7 +55,7 @@ def save_adapter(trained: Trained, place: Path, base: str) -> None:
 
     name = name_of(trained.id)
     state = get_peft_model_state_dict(trained.module, adapter_name=name, save_embedding_layers=False)
-    save_file({k: v.detach().cpu().contiguous() for k, v in state.items()}, place / ADAPTER, {"format": "pt"})
+    save_file({k: v.detach().cpu().contiguous() for k, v in state.items()}, place / adapters.WEIGHTS, {"format": "pt"})
     config = dataclasses.replace(trained.module.peft_config[name], inference_mode=True, base_model_name_or_path=base)
     config.save_pretrained(place)
 
@@ -69,22 +73,57 @@ def export(trainer: Trainer, id: str, folder: Path, tokenizer=None) -> None:
 
 def whole(folder: Path, write: Callable[[Path], None]) -> None:
     """Lets `write` fill a folder, which then takes its place in one step."""
+    for left in folder.parent.glob(f".{folder.name}.*"):  # by a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
     place = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     try:
         place.mkdir(parents=True)
         write(place)
+        for path in [*place.rglob("*"), place]:
+            flush(path)
         old = folder.with_name(f"{place.name}.old")
         if folder.exists():
             os.replace(folder, old)
         os.replace(place, folder)
+        flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise LearningError(
-            f"The checkpoint {folder.name} could not be written to {folder.parent}: {error.strerror or error}. "
-            "Nothing of it is kept and the weights in memory are unharmed. Make room or choose another --checkpoints folder."
+            f"The checkpoint {folder.name} could not be written to {folder.parent}: {reason}. "
+            "Nothing of it is kept and the weights in memory are unharmed. Make room or choose another --checkpoints folder.",
+            "unwritable",
         ) from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def flush(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows opens no folders
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def fingerprint(location: str) -> str | None:
+    """Of a model's folder, to know it again where it was moved to; None for what is no folder."""
+    found = hashlib.sha256()
+    files = [Path(location, "config.json"), *sorted(Path(location).glob("*.safetensors")), *sorted(Path(location).glob("*.gguf"))]
+    try:
+        for path in files:
+            size = path.stat().st_size
+            found.update(f"{path.name} {size} ".encode())
+            with path.open("rb") as file:
+                found.update(file.read(ENDS))
+                file.seek(max(0, size - ENDS))
+                found.update(file.read(ENDS))
+    except OSError:
+        return None
+    return found.hexdigest()
 
 
 def digest(path: Path) -> str:
@@ -98,11 +137,11 @@ def read_note(folder: Path) -> dict:
         note = json.loads((folder / NOTE).read_text())
         damaged = [name for name, wanted in note["sha256"].items() if digest(folder / name) != wanted]
     except FileNotFoundError as error:
-        raise LearningError(f"There is no complete checkpoint {folder.name}: {error.filename} is missing.") from error
+        raise LearningError(f"There is no complete checkpoint {folder.name}: {error.filename} is missing.", "not_found") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LearningError(f"The checkpoint {folder.name} cannot be read: {error}. Use an earlier one.") from error
+        raise LearningError(f"The checkpoint {folder.name} cannot be read: {error}. Use an earlier one.", "damaged") from error
     if damaged:
-        raise LearningError(f"The checkpoint {folder.name} is damaged ({', '.join(damaged)}). Use an earlier one.")
+        raise LearningError(f"The checkpoint {folder.name} is damaged ({', '.join(damaged)}). Use an earlier one.", "damaged")
     return note
 
 
@@ -126,7 +165,7 @@ def load(trainer: Trainer, id: str, folder: Path, optimizer: bool) -> Trained:
         from peft import set_peft_model_state_dict
         from safetensors.torch import load_file
 
-        set_peft_model_state_dict(trained.module, load_file(folder / ADAPTER), adapter_name=name_of(id))
+        set_peft_model_state_dict(trained.module, load_file(folder / adapters.WEIGHTS), adapter_name=name_of(id))
     if optimizer:
         trained.optimizer.load_state_dict(torch.load(folder / OPTIMIZER, weights_only=True))
         trained.steps = note["steps"]

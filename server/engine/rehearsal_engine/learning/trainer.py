@@ -6,6 +6,7 @@ state are float32; forward passes are in bfloat16 autocast on GPUs.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
 import math
@@ -16,13 +17,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from rehearsal_engine.learning import attention, losses, memory
+from rehearsal_engine.learning import adapters, attention, losses, memory
 from rehearsal_engine.learning.logprobs import Sample, of_samples
 from rehearsal_engine.learning.tree import build, split
 
 
 class LearningError(Exception):
-    """What cannot be done, why, and what to do; shown to the user as it is."""
+    """What cannot be done, why, and what to do; shown to the user as it is. `code` is for programs."""
+
+    def __init__(self, message: str, code: str = "refused"):
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,8 @@ class Trainer:
                     self._forget_gradients(trained)
                     raise LearningError(
                         f"The loss is {values['loss:sum']}: the weights are left as they are and the gradients of this step "
-                        "are thrown away. Look at the batch, lower the learning rate, or go back to a checkpoint."
+                        "are thrown away. Look at the batch, lower the learning rate, or go back to a checkpoint.",
+                        "not_finite",
                     )
                 metrics = losses.together(metrics, values)
                 if not forward_only and trained_at.any():
@@ -192,7 +198,8 @@ class Trainer:
             self._forget_gradients(trained)
             raise LearningError(
                 f"The gradient norm is {norm}: the step was not made and its gradients are thrown away. "
-                "Look at the batch, lower the learning rate, or go back to a checkpoint."
+                "Look at the batch, lower the learning rate, or go back to a checkpoint.",
+                "not_finite",
             )
         for group in trained.optimizer.param_groups:
             group |= dict(
@@ -206,21 +213,16 @@ class Trainer:
     def merged(self, id: str) -> torch.nn.Module:
         """A module of its own with the adapter added to the weights, as plain transformers computes it."""
         trained = self.models[id]
-        module = copy.deepcopy(self.activate(trained))
         if trained.lora is None:
-            return module
-        for name, layer in list(module.named_modules()):
-            if hasattr(layer, "get_delta_weight") and name_of(id) in layer.lora_A:
-                weight = layer.base_layer.weight
-                layer.base_layer.weight = torch.nn.Parameter(
-                    weight.detach() + layer.get_delta_weight(name_of(id)).to(weight.dtype), requires_grad=False
-                )  # a new tensor: tied embeddings keep theirs
+            return copy.deepcopy(trained.module)
+        found = self._base.base_model.model
+        # The structure is copied and the tensors of the base, which never change, are shared.
+        module = copy.deepcopy(found, {builtins.id(t): t for t in [*found.parameters(), *found.buffers()]})
         for name, layer in list(module.named_modules()):
             if hasattr(layer, "base_layer"):
                 parent, _, last = name.rpartition(".")
                 setattr(module.get_submodule(parent) if parent else module, last, layer.base_layer)
-        if trained.lora.train_unembed:
-            module.config.tie_word_embeddings = False
+        adapters.add_to(module, adapters.live_deltas(found, name_of(id)))
         return module
 
 

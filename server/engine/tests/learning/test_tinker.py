@@ -246,7 +246,7 @@ def test_a_session_that_ends_frees_its_models(learner):
 def test_a_damaged_checkpoint_is_refused_and_the_one_before_loads(learner):
     raw = Raw(learner)
     one, two = (raw.result(raw.post("save_weights", model_id=raw.model, seq_id=n, path=f"step-{n}"))["path"] for n in (1, 2))
-    file = learner.checkpoints / raw.model.replace(":", "_") / "weights" / "step-2" / "optimizer.pt"
+    file = learner.checkpoints / raw.model.replace(":", "_") / "checkpoints" / "step-2" / "optimizer.pt"
     file.write_bytes(file.read_bytes()[:-1])
     load = lambda seq, path: raw.wait(raw.post("load_weights", session_id=raw.session, model_seq_id=seq, path=path, optimizer=True))  # noqa: E731
     failed = load(1, two)

@@ -130,7 +130,7 @@ describe('learner over the Tinker protocol', function () {
         ],
         config: { beta: 1 },
       }),
-      /refuses forward_backward: .*beta.*not supported/,
+      /cannot do forward_backward: .*beta.*not supported/,
     );
     assert.equal((await scores(learner)).length, 7);
     await assert.rejects(session.create('other', { rank: 4 }), /'other' does not exist/);
