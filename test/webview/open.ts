@@ -1,5 +1,5 @@
 /**
- * Shows the session panel's bundle in headless Chromium as VS Code would: its content security policy, its theme
+ * Shows a bundle of the webviews in headless Chromium as VS Code would: its content security policy, its theme
  * variables, its API. Nothing is on a network: every request is answered from `dist/webview`.
  */
 import fs from 'node:fs';
@@ -26,6 +26,12 @@ export interface PanelPage {
 }
 
 export interface PanelOptions {
+  /** Bundle of `dist/webview`; the session panel's where absent. */
+  bundle?: 'session' | 'training';
+  /** `data-` attributes of the body. */
+  data?: Record<string, string>;
+  /** What is there once the page has been drawn. */
+  ready?: string;
   theme?: PanelTheme;
   width?: number;
   height?: number;
@@ -46,13 +52,13 @@ const CLASSES: Record<PanelTheme, string> = {
 export async function openPanel(browser: Browser, options: PanelOptions = {}): Promise<PanelPage> {
   const { theme = 'dark', width = 1036, height = 842 } = options;
   const context = await browser.newContext({ viewport: { width, height }, ...options.context });
-  await serveBundle(context, html(theme));
+  await serveBundle(context, html(theme, options));
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (m) => ['warning', 'error'].includes(m.type()) && problems.push(m.text()));
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`${ORIGIN}/`);
-  await page.locator('.panel').waitFor();
+  await page.locator(options.ready ?? '.panel').waitFor();
   const drawn = 'new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(ok)))';
   return {
     page,
@@ -87,7 +93,11 @@ function styleOf(theme: PanelTheme): string {
 }
 
 /** The page that the extension makes, with VS Code's variables written into it as VS Code does. */
-function html(theme: PanelTheme): string {
+function html(
+  theme: PanelTheme,
+  { bundle = 'session', data = { session: '/saved/session.jsonl' } }: PanelOptions,
+): string {
+  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${value}"`);
   const csp = `default-src 'none'; script-src 'nonce-${NONCE}'; style-src ${ORIGIN} 'nonce-${NONCE}'; font-src ${ORIGIN}; img-src ${ORIGIN}`;
   return `<!doctype html>
 <html lang="en">
@@ -95,13 +105,13 @@ function html(theme: PanelTheme): string {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${csp}">
 <meta property="csp-nonce" content="${NONCE}">
-<title>Session</title>
+<title>Rehearsal</title>
 <style nonce="${NONCE}">${DEFAULTS}</style>
 <style nonce="${NONCE}" id="theme">${styleOf(theme)}</style>
 <link rel="stylesheet" href="codicon.css">
-<link rel="stylesheet" href="session.css">
+<link rel="stylesheet" href="${bundle}.css">
 </head>
-<body class="${CLASSES[theme]}" data-session="/saved/session.jsonl" data-vscode-theme-kind="${CLASSES[theme].split(' ')[0]}">
+<body class="${CLASSES[theme]}"${attributes.join('')} data-vscode-theme-kind="${CLASSES[theme].split(' ')[0]}">
 <script nonce="${NONCE}">
 window.posted = [];
 let state;
@@ -112,7 +122,7 @@ window.acquireVsCodeApi = () => ({
 });
 </script>
 <main id="app"></main>
-<script nonce="${NONCE}" src="session.js"></script>
+<script nonce="${NONCE}" src="${bundle}.js"></script>
 </body>
 </html>`;
 }

@@ -51,7 +51,8 @@ export function button(options: ButtonOptions): HTMLElement {
     start.slot = 'start';
     element.append(start);
   }
-  element.append(el('span', 'label', label));
+  if (label) element.append(el('span', 'label', label));
+  else element.classList.add('bare');
   if (key) element.append(el('kbd', {}, key));
   element.setAttribute('aria-label', name ?? (key ? `${label}, ${key}` : label));
   element.addEventListener('click', () => {

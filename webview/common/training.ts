@@ -35,6 +35,8 @@ export const RunChoice = T.Object({
   state: RunState,
   variant: T.String(),
   step: T.Integer(),
+  /** Steps that were evaluated, so that they can be compared. */
+  evaluated: T.Array(T.Integer()),
 });
 
 export const RolloutCell = T.Object({

@@ -37,7 +37,7 @@ export class Chart {
   private colours = new Map<string, string>();
   private readonly watch = new ResizeObserver(() => this.resize());
   private readonly later = oncePerFrame(() => {
-    if (this.chart) this.labels.place(this.chart, this.plot, this.looked, this.options.format);
+    if (this.chart) this.labels.place(this.chart, this.plot, this.looked, this.options);
   });
 
   constructor(private readonly options: ChartOptions) {
@@ -130,14 +130,14 @@ export class Chart {
             ...axis,
             size: 20,
             grid: { show: false },
-            splits: (_, __, low, high) => (small ? [low, high] : steps(low, high)).filter((v) => v >= 0),
+            splits: (_, __, low, high) => (small ? this.endSteps() : roundSteps(low, high)),
             values: (_, splits) =>
               splits.map((v, i) => (i === 0 && !small ? `step ${Math.ceil(v)}` : String(Math.round(v)))),
           },
           {
             ...axis,
             size: small ? 34 : 36,
-            grid: { stroke: () => this.palette('line'), width: 1 },
+            grid: { stroke: () => this.palette('grid'), width: 1 },
             splits: (_, __, low, high) => (small ? [low, high] : quarters(low, high)),
             values: (_, splits) => splits.map((value) => this.options.format(value)),
           },
@@ -155,8 +155,8 @@ export class Chart {
               show: plot.stacked
                 ? false
                 : (curve.points ?? ((_: uPlot, i: number) => alone(this.plot.curves[i - 1]?.values))),
-              size: 7,
-              width: 2,
+              size: small ? 5 : 7,
+              width: small ? 1.5 : 2,
               fill: () => this.palette('bg'),
             },
           })),
@@ -179,6 +179,11 @@ export class Chart {
     const [first, last] = [steps[0] ?? 0, steps.at(-1) ?? 1];
     const aside = stacked ? 0.6 : 0;
     return [first - aside, Math.max(last, first + 1) + aside];
+  }
+
+  private endSteps(): number[] {
+    const { steps } = this.plot;
+    return [...new Set([steps[0] ?? 0, steps.at(-1) ?? 1])];
   }
 
   private rangeOfValues(low: number | null, high: number | null): [number, number] {
@@ -277,7 +282,7 @@ function quarters(low: number, high: number): number[] {
 }
 
 /** Round steps, about eight. */
-function steps(low: number, high: number): number[] {
+function roundSteps(low: number, high: number): number[] {
   const size =
     [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000].find((one) => (high - low) / one <= 8) ?? 2000;
   const found: number[] = [];

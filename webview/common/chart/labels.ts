@@ -12,19 +12,24 @@ interface End {
   y: number;
 }
 
+export interface LabelOptions {
+  format(value: number): string;
+  small?: boolean;
+}
+
 export class Labels {
   private readonly ends = el('div', { class: 'ends', 'aria-hidden': 'true' });
   private readonly notes = el('div', { class: 'notes', 'aria-hidden': 'true' });
   readonly elements = [this.notes, this.ends];
 
   /** @param looked step whose values are shown; null for the last ones */
-  place(chart: uPlot, plot: Plot, looked: number | null, format: (value: number) => string): void {
+  place(chart: uPlot, plot: Plot, looked: number | null, { format, small = false }: LabelOptions): void {
     const { top, height } = chart.bbox;
     const [from, to] = [top / devicePixelRatio, (top + height) / devicePixelRatio];
     const index = looked === null ? plot.steps.length - 1 : plot.steps.indexOf(looked);
     const y = (value: number) => from + chart.valToPos(value, 'y');
     const ends = [
-      ...endsOf(plot, index, format, y),
+      ...endsOf(plot, index, { format, small }, y),
       ...(plot.limits ?? []).map(({ value, label }): End => ({ curve: null, text: label, y: y(value) })),
     ];
     const gap = looked === null && plot.gap ? gapOf(plot, plot.gap, y) : null;
@@ -54,7 +59,7 @@ export class Labels {
 function endsOf(
   plot: Plot,
   index: number,
-  format: (value: number) => string,
+  { format, small }: LabelOptions,
   y: (value: number) => number,
 ): End[] {
   let sum = 0;
@@ -64,7 +69,9 @@ function endsOf(
     if (curve.quiet || at < 0 || value == null) return [];
     const middle = plot.stacked ? sum + value / 2 : value;
     sum += value;
-    return [{ curve, text: `${format(value)} ${curve.label}`, y: y(middle) }];
+    // The title has said already what a chart's only curve is.
+    const name = plot.curves.length > 1 || !small ? ` ${curve.label}` : '';
+    return [{ curve, text: `${format(value)}${name}`, y: y(middle) }];
   });
 }
 

@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import { between, type Colour, type Plot } from './types';
 
 /** Resolves roles to colours as the theme has them now. */
-export type Palette = (colour: Colour | 'bg' | 'line') => string;
+export type Palette = (colour: Colour | 'bg' | 'grid') => string;
 
 const y = (chart: uPlot, value: number) => chart.valToPos(value, 'y', true);
 const x = (chart: uPlot, step: number) => chart.valToPos(step, 'x', true);
@@ -17,7 +17,7 @@ export function paintUnder(chart: uPlot, plot: Plot, palette: Palette, tint: boo
   else {
     if (plot.gap) hatch(chart, plot, plot.gap, palette);
     for (const curve of plot.curves) {
-      if (!curve.low || !curve.high) continue;
+      if (!curve.low || !curve.high || curve.band === false) continue;
       const { high, low } = curve;
       const at = plot.steps.map((_, i) => i).filter((i) => high[i] != null && low[i] != null);
       if (at.length === 0) continue;

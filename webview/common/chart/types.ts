@@ -17,6 +17,8 @@ export interface Curve {
   /** Bounds of the 95 % interval at each step. */
   low?: readonly (number | null)[];
   high?: readonly (number | null)[];
+  /** False: the interval is in the table only, since several would hide one another. */
+  band?: boolean;
   /** Observations behind each value. */
   counts?: readonly (number | null)[];
   /** Not named at its end. */
