@@ -7,6 +7,7 @@ import { registerEnvironments } from './features/environments';
 import { EnvironmentStore } from './features/environments/store';
 import { Errors } from './features/errors';
 import { registerExamples } from './features/examples';
+import { registerFidelity } from './features/fidelity';
 import { createLog } from './features/log';
 import { registerServer } from './features/server';
 import type { Services } from './features/services';
@@ -42,5 +43,6 @@ export function activate(context: vscode.ExtensionContext): void {
   registerDebug(services, session);
   registerEnvironments(services, environments, results, session);
   registerSavedSessions(services, session, results);
+  registerFidelity(services, environments, session);
   registerTesting({ services, config, environments, results, session });
 }

@@ -15,10 +15,11 @@ import { usableEnvironment } from '../node/environments';
 import { type CompareOptions, type CompareTarget, compareTargets } from '../node/fidelity/compare';
 import { junitOf } from '../node/fidelity/junit';
 import { sameCalls } from '../node/fidelity/same-calls';
+import { withServerTools } from '../node/tools/server-tools';
 import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { printModels, printPair, printSummary } from './compare-text';
 import { connect, type ModelArguments } from './connect';
-import { allowedExecutor, withServerTools } from './executor';
+import { allowedExecutor } from './executor';
 import { taskOf } from './step';
 import { EXIT, type Terminal } from './terminal';
 

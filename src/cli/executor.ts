@@ -1,5 +1,4 @@
 /** The real tools on the command line: nothing runs without `--allow`. */
-import type { Environment } from '../core/environment/types';
 import { createExecutor, type Executor, type ExecutorOptions } from '../node/tools';
 import { allowGate, guarded } from '../node/tools/consent';
 import { UsageError } from './arguments';
@@ -29,15 +28,4 @@ export async function observedExecutor(
   if (observations === 'rehearse') return null;
   if (observations === 'real') return allowedExecutor(options, allow, null);
   throw new UsageError(`--observations is rehearse or real, not ${observations}.`);
-}
-
-/** An environment without tools of its own has those of its server. */
-export async function withServerTools(
-  environment: Environment,
-  executor: Executor | null,
-  signal?: AbortSignal,
-): Promise<Environment> {
-  if (environment.tools.length || !executor) return environment;
-  const tools = await executor.tools(signal);
-  return tools?.length ? { ...environment, tools } : environment;
 }

@@ -26,6 +26,9 @@ export const Command = {
   restartServer: 'rehearsal.restartServer',
   setServerToken: 'rehearsal.setServerToken',
   selectModel: 'rehearsal.selectModel',
+  compare: 'rehearsal.compare',
+  openComparison: 'rehearsal.openComparison',
+  clearDifferences: 'rehearsal.clearDifferences',
   showLog: 'rehearsal.showLog',
   manageConsents: 'rehearsal.manageConsents',
   setToolSecret: 'rehearsal.setToolSecret',
@@ -70,6 +73,7 @@ export const Language = {
   environment: 'rehearsal-environment',
   training: 'rehearsal-training',
   transcript: 'rehearsal-transcript',
+  answer: 'rehearsal-answer',
 } as const;
 
 export const DEBUG_TYPE = 'rehearsal';
@@ -77,11 +81,23 @@ export const DEBUG_TYPE = 'rehearsal';
 /** Scheme of the read-only transcript documents. */
 export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
 
+/** Scheme of the answers that a diff shows. */
+export const ANSWER_SCHEME = 'rehearsal-answer';
+
 /** End of their names, by which VS Code gives them their language. */
 export const TRANSCRIPT_EXTENSION = '.rehearsal-log';
 
 /** View type of the session panel. */
 export const SESSION_PANEL = 'rehearsal.session';
+
+/** View type of the compare page. */
+export const COMPARE_PANEL = 'rehearsal.compare.page';
+
+/** Scheme of the two read-only documents of a compared pair. */
+export const COMPARED_SCHEME = 'rehearsal-compared';
+
+/** End of their names, by which VS Code gives them their language, and folds what matches. */
+export const ANSWER_EXTENSION = '.rehearsal-answer';
 
 /** Name of the log output channel. */
 export const LOG_CHANNEL = 'Rehearsal';

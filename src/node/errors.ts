@@ -24,6 +24,8 @@ export type ErrorCode =
   | 'task-unknown'
   | 'session-unreadable'
   | 'session-unwritable'
+  | 'comparison-unreadable'
+  | 'comparison-unwritable'
   | 'python-missing'
   | 'setup-failed'
   | 'setup-incomplete'
@@ -33,6 +35,7 @@ export type ErrorCode =
   | 'run-unreadable'
   | 'run-unwritable'
   | 'run-taken'
+  | 'run-refused'
   | 'run-state'
   | 'cancelled';
 
@@ -193,6 +196,18 @@ export const errors = {
       'session-unwritable',
       `Another program has written to the session ${file} since it was opened here.`,
       'Open it again to go on from where that program left it; nothing is written here until then.',
+    ),
+  comparison: (file: string, why: string) =>
+    new NodeError(
+      'comparison-unreadable',
+      `The comparison ${file} cannot be opened: ${reason(why)}.`,
+      'The file is left as it is; compare again.',
+    ),
+  comparisonUnwritable: (file: string, why: string) =>
+    new NodeError(
+      'comparison-unwritable',
+      `The comparison cannot be saved to ${file}: ${reason(why)}.`,
+      'Free space or check the rights of the folder, and compare again.',
     ),
   noPython: (found: string) =>
     new NodeError(

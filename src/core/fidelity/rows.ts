@@ -8,9 +8,14 @@ import type { CellView, RowView } from './view.types';
 
 const SHOWN_ARGUMENTS = 160;
 
-/** The calls of a comparison, each with what every model answered; ids are places in this list. */
+/**
+ * The calls of a comparison, each with what every model answered. Ids are places in `rows`: calls in the order in
+ * which they came, so that an id stays the same while more are compared.
+ */
 export interface Calls {
   rows: RowView[];
+  /** Ids in the order in which they are shown. */
+  order: number[];
   /** By row and model. */
   pairs: (ComparedCall | null)[][];
 }
@@ -39,7 +44,7 @@ export function callsOf(runs: readonly ComparisonRun[]): Calls {
     for (const pair of pairs) of(pair).pairs[side] = pair;
     for (const call of uncompared) of(call).reasons[side] = call.reason;
   });
-  const all = inOrder([...calls.values()]);
+  const all = [...calls.values()];
   return {
     rows: all.map((call, id) => ({
       id,
@@ -49,6 +54,7 @@ export function callsOf(runs: readonly ComparisonRun[]): Calls {
       outcome: call.pairs.find((pair) => pair)?.comparison.outcome.real ?? null,
       cells: call.pairs.map((pair, side) => (pair ? cellOf(pair) : reasonCell(call.reasons[side] ?? null))),
     })),
+    order: inOrder(all.map(({ task, index }, id) => ({ task, index, id }))).map(({ id }) => id),
     pairs: all.map((call) => call.pairs),
   };
 }
@@ -99,26 +105,24 @@ export interface RowFilter {
 export const WORST: readonly FieldResult['kind'][] = ['differs', 'missing', 'extra', 'tolerable', 'match'];
 
 /** Ids of the rows that fit, in order. */
-export function filtered({ rows, pairs }: Calls, filter: RowFilter): number[] {
+export function filtered({ rows, order, pairs }: Calls, filter: RowFilter): number[] {
   const text = filter.text?.toLowerCase();
-  return rows
-    .filter((row) => {
-      const { side, tool, field, kind, show, real, rehearsed } = filter;
-      const pair = pairs[row.id]![side] ?? null;
-      const cell = row.cells[side] ?? null;
-      if (tool !== undefined && row.tool !== tool) return false;
-      if (text && !`${row.tool} ${row.arguments} ${row.task ?? ''}`.toLowerCase().includes(text))
-        return false;
-      if (field !== undefined || kind !== undefined || real !== undefined || rehearsed !== undefined) {
-        // As in the tables, which count only these.
-        if (!pair || cell?.verdict == null) return false;
-        if (real !== undefined && pair.comparison.outcome.real !== real) return false;
-        if (rehearsed !== undefined && pair.comparison.outcome.rehearsed !== rehearsed) return false;
-        if (field !== undefined && !hasField(pair, field, kind)) return false;
-      }
-      return show === undefined || shows(show, pair, cell);
-    })
-    .map(({ id }) => id);
+  return order.filter((id) => {
+    const row = rows[id]!;
+    const { side, tool, field, kind, show, real, rehearsed } = filter;
+    const pair = pairs[id]![side] ?? null;
+    const cell = row.cells[side] ?? null;
+    if (tool !== undefined && row.tool !== tool) return false;
+    if (text && !`${row.tool} ${row.arguments} ${row.task ?? ''}`.toLowerCase().includes(text)) return false;
+    if (field !== undefined || kind !== undefined || real !== undefined || rehearsed !== undefined) {
+      // As in the tables, which count only these.
+      if (!pair || cell?.verdict == null) return false;
+      if (real !== undefined && pair.comparison.outcome.real !== real) return false;
+      if (rehearsed !== undefined && pair.comparison.outcome.rehearsed !== rehearsed) return false;
+      if (field !== undefined && !hasField(pair, field, kind)) return false;
+    }
+    return show === undefined || shows(show, pair, cell);
+  });
 }
 
 /** A call counts once for each field: with the worst that became of it. */

@@ -1,0 +1,164 @@
+/** What a person asked to compare, as it is kept with a comparison, and the calls that it means now. */
+import type { Environment, Example } from '../../core/environment/types';
+import { formatJson, isObject, type Json } from '../../core/json';
+import { UserError } from '../../core/user-error';
+import { loadSession } from '../sessions/file';
+import { sha256 } from '../tools/places';
+import { type CompareTarget, stepsOf } from './compare';
+
+export type CompareRequest =
+  /** Recorded calls; `execute` asks the real tools again instead of taking the recorded answers. */
+  | { kind: 'records'; part: 'held-out' | 'all'; execute: boolean }
+  /** Tasks by id; null for all. */
+  | { kind: 'tasks'; tasks: string[] | null }
+  /** The calls of a saved session (path of its file), or one of them by its place among those with an answer. */
+  | { kind: 'session'; session: string; call?: number };
+
+export interface Asked {
+  targets: CompareTarget[];
+  /** Whether anything is executed. */
+  executes: boolean;
+  /** Names of the tools that may be called; null where only the rehearsal decides. */
+  tools: string[] | null;
+  /** Recorded calls in the order of `targets`. */
+  examples: Example[];
+  /** "2 held-out records" */
+  what: string;
+  /** The model whose rehearsal is compared, where that is no choice any more. */
+  model?: string;
+}
+
+/** Throws `UserError` where there is nothing to compare. */
+export function askedFor(environment: Environment, request: CompareRequest): Asked {
+  switch (request.kind) {
+    case 'records':
+      return records(environment, request);
+    case 'tasks':
+      return tasks(environment, request.tasks);
+    case 'session':
+      return session(request);
+  }
+}
+
+/** Calls whose answer can be had from the beginning of a session. */
+export function comparableRecords(
+  { examples }: Pick<Environment, 'examples'>,
+  part: 'held-out' | 'all',
+): Example[] {
+  return examples.filter((one) => !one.afterWrite && (part === 'all' || one.part === 'held-out'));
+}
+
+function records(
+  environment: Environment,
+  { part, execute }: Extract<CompareRequest, { kind: 'records' }>,
+): Asked {
+  const examples = comparableRecords(environment, part);
+  const held = part === 'held-out' ? 'held-out ' : '';
+  if (examples.length === 0) {
+    throw new UserError(
+      `${environment.name} has no ${held}recorded calls that can be compared.`,
+      'Compare its tasks, or record calls first.',
+    );
+  }
+  return {
+    targets: examples.map((example) => ({ kind: 'call', example })),
+    executes: execute,
+    tools: [...new Set(examples.map(({ tool }) => tool))],
+    examples,
+    what: `${count(examples.length, `${held}recorded call`)}${execute ? ', executed' : ''}`,
+  };
+}
+
+function tasks(environment: Environment, ids: string[] | null): Asked {
+  const found = ids
+    ? ids.flatMap((id) => environment.tasks.find((task) => task.id === id) ?? [])
+    : environment.tasks;
+  const [first] = found;
+  if (!first) {
+    throw new UserError(
+      ids
+        ? `There is no task ${ids.join(', ')} in ${environment.name} any more.`
+        : `${environment.name} has no tasks.`,
+      'Choose something else to compare.',
+    );
+  }
+  return {
+    targets: found.map((task) => ({ kind: 'task', task })),
+    executes: true,
+    tools: null,
+    examples: [],
+    what: ids?.length === 1 ? `task ${first.id}` : count(found.length, 'task'),
+  };
+}
+
+function session({ session: file, call }: Extract<CompareRequest, { kind: 'session' }>): Asked {
+  const loaded = loadSession(file).session;
+  const { setup } = loaded;
+  const steps = stepsOf(loaded.tip.state);
+  const compared = call === undefined ? steps : steps.slice(call, call + 1);
+  if (compared.length === 0) {
+    throw new UserError('This session has no call with an answer yet.', 'Step it until a tool has answered.');
+  }
+  const names = new Set(
+    steps.slice(0, call === undefined ? undefined : call + 1).flatMap((step) => step.call?.name ?? []),
+  );
+  return {
+    targets: [{ kind: 'steps', task: setup.task, steps, ...(call !== undefined && { only: call }) }],
+    executes: true,
+    tools: [...names],
+    examples: [],
+    what: call === undefined ? `session of ${setup.task.id}` : `a call of the session of ${setup.task.id}`,
+    model: setup.policy.model,
+  };
+}
+
+/** What the figures of a comparison are about. Where these are others now, they are stale. */
+export interface Basis {
+  /** Policy and executor. */
+  rest: string;
+  /** By tool: how it is described, and the records of it that the model is shown. */
+  tools: { [name: string]: string };
+}
+
+export function basisOf(environment: Environment): Basis {
+  const { policy, executor = null, tools: own, examples } = environment;
+  // A record with a verdict is a word about the comparison, not a change of what was compared.
+  const shown = examples.filter(
+    ({ verdict, part, afterWrite }) => !verdict && part === 'train' && !afterWrite,
+  );
+  const recordsOf = (name: string): Json =>
+    shown.filter(({ tool }) => tool === name).map(({ arguments: args, value }) => [args, value]);
+  return {
+    rest: hash([policy, executor]),
+    tools: Object.fromEntries(
+      own.map(({ name, description, parameters }) => [
+        name,
+        hash([description, parameters, recordsOf(name)]),
+      ]),
+    ),
+  };
+}
+
+/** Tools whose figures are stale: all of them where policy or executor have changed. */
+export function staleTools(then: Basis, now: Basis, tools: readonly string[]): string[] {
+  if (then.rest !== now.rest) return [...tools];
+  return tools.filter((tool) => then.tools[tool] !== now.tools[tool]);
+}
+
+/** Whether what was read from a file is a request. */
+export function isRequest(value: unknown): value is CompareRequest {
+  if (!isObject(value)) return false;
+  const { kind, part, execute, tasks: ids, session: file, call } = value;
+  if (kind === 'records') return (part === 'held-out' || part === 'all') && typeof execute === 'boolean';
+  if (kind === 'tasks')
+    return ids === null || (Array.isArray(ids) && ids.every((id) => typeof id === 'string'));
+  return kind === 'session' && typeof file === 'string' && (call === undefined || Number.isInteger(call));
+}
+
+function hash(value: Json): string {
+  return sha256(formatJson(value)).slice(0, 16);
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`;
+}
