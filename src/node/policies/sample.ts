@@ -22,7 +22,8 @@ export function sampler(connection: Connection) {
   return async function* sample(request: SampleRequest, signal?: Signal): AsyncGenerator<SampledToken> {
     const { server, form } = connection;
     if (request.maxTokens < 1 || signal?.aborted) return;
-    if (request.unwatched && connection.who === 'engine') return yield* inPieces(connection, request, signal);
+    const atOnce = request.unwatched || request.maxTokens === 1;
+    if (atOnce && connection.who === 'engine') return yield* inPieces(connection, request, signal);
     const reader = new Reader(connection, request, signal);
     let finished = false;
     try {
@@ -46,7 +47,7 @@ export function sampler(connection: Connection) {
 const PIECE = 64;
 
 /**
- * Many tokens an answer, which costs both sides and the runner a fraction of an event a token. Only of our engine,
+ * One answer instead of events, which costs both sides and the runner a fraction of an event a token. Only of our engine,
  * which draws by the position and keeps the prefix: pieces are what one long stream would be.
  */
 async function* inPieces(
