@@ -33,6 +33,11 @@ export class TinkerHttp {
     return this.json(await this.ask('POST', path, body, signal));
   }
 
+  /** Sends once, and asks nothing: the next request tells what is wrong. */
+  async beat(path: string, body: Json): Promise<void> {
+    await this.ask('POST', path, body, undefined, 1).catch(() => {});
+  }
+
   /** Sends a request that is answered by a future, and waits for what comes of it: JSON, or the bytes of a message. */
   async result(path: string, body: Json | Uint8Array, signal?: Signal): Promise<Json | Uint8Array> {
     const { request_id } = await this.post(path, body, signal);
@@ -56,25 +61,27 @@ export class TinkerHttp {
     path: string,
     body?: Json | Uint8Array,
     signal?: Signal,
+    most = TRIES,
   ): Promise<Response> {
     const binary = body instanceof Uint8Array;
     const headers: Record<string, string> = { 'x-api-key': this.options.apiKey ?? 'tml-local' };
     if (body) headers['content-type'] = binary ? 'application/x-protobuf' : 'application/json';
     const init = { method, headers, body: binary ? (body as never) : body && JSON.stringify(body) };
     for (let tries = 1; ; tries++) {
-      const response = await this.once(`${this.url}/api/v1/${path}`, init, tries, signal);
+      const response = await this.once(`${this.url}/api/v1/${path}`, init, tries >= most, signal);
       if (response?.ok) return response;
       if (response && ![408, 429].includes(response.status) && response.status < 500) {
         throw await this.refusal(response, path);
       }
       // A long poll that ran out is no failure.
       if (response?.status === 408) tries = 0;
-      else if (tries >= TRIES) throw this.odd(`${path} was answered with status ${response?.status}`);
+      else if (tries >= most) throw this.odd(`${path} was answered with status ${response?.status}`);
       await pause(tries === 0 ? 0 : Math.min(LONGEST_WAIT_MS, 250 * 2 ** tries), signal);
     }
   }
 
-  private async once(url: string, init: Json, tries: number, signal?: Signal): Promise<Response | null> {
+  /** Null where it could not be sent and may be tried again. */
+  private async once(url: string, init: Json, last: boolean, signal?: Signal): Promise<Response | null> {
     const inner = new AbortController();
     const abort = () => inner.abort();
     if (signal?.aborted) abort();
@@ -86,7 +93,7 @@ export class TinkerHttp {
       return new Response(bytes, { status: response.status, headers: response.headers });
     } catch (error) {
       if (signal?.aborted) throw errors.cancelled('The request to the learner');
-      if (tries >= TRIES) throw errors.refused(this.url, error);
+      if (last) throw errors.refused(this.url, error);
       return null;
     } finally {
       signal?.removeEventListener('abort', abort);

@@ -45,7 +45,7 @@ export class TinkerSession {
     readonly offered: readonly string[],
   ) {
     this.beat = setInterval(() => {
-      http.post('session_heartbeat', { session_id: id, type: 'session_heartbeat' }).catch(() => {}); // the next request tells
+      void http.beat('session_heartbeat', { session_id: id, type: 'session_heartbeat' });
     }, HEARTBEAT_MS);
     this.beat.unref();
   }
@@ -92,7 +92,7 @@ export class TinkerSession {
 
   async close(): Promise<void> {
     clearInterval(this.beat);
-    await this.http.post(`sessions/${this.id}/finish`, {}).catch(() => {}); // not every server has it
+    await this.http.beat(`sessions/${this.id}/finish`, {}); // not every server has it
   }
 }
 
