@@ -25,6 +25,11 @@ export function logprob(value: number): string {
   return value < 0 && Number(text) !== 0 ? MINUS + text : text;
 }
 
+/** Bits with two digits: "0.41". */
+export function bits(value: number): string {
+  return value.toFixed(2);
+}
+
 export function nats(value: number): string {
   return `${value.toFixed(2)} nats`;
 }
@@ -34,6 +39,12 @@ export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const rounded = Math.round(seconds);
   return `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
+}
+
+/** "0.4 ms", "31 ms", "2.6 s". */
+export function milliseconds(ms: number): string {
+  if (ms >= 1000) return duration(ms / 1000);
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
 export function reward(value: number | null): string {
@@ -57,7 +68,7 @@ export function share(value: number): string {
   return `${sign}${text.replace(/^0(?=\.)/, '').replace(/\.00$/, '') || '0'}`;
 }
 
-/** A measure of any size with about three digits: "12,345", "4.21", "0.008". */
+/** A measure of any size with about three digits: "12,345", "4.2", ".008". */
 export function figure(value: number): string {
   const size = Math.abs(value);
   const sign = value < 0 ? MINUS : '';
@@ -65,8 +76,8 @@ export function figure(value: number): string {
   if (size >= 1e6) return `${sign}${(size / 1e6).toFixed(1)}M`;
   if (size >= 1e4) return `${sign}${(size / 1e3).toFixed(size >= 1e5 ? 0 : 1)}k`;
   if (size >= 100) return sign + whole(Math.round(size));
-  if (size >= 0.1) return sign + String(Number(size.toPrecision(2)));
-  return sign + size.toPrecision(1);
+  const text = size >= 0.1 ? String(Number(size.toPrecision(2))) : size.toPrecision(1);
+  return sign + text.replace(/^0(?=\.)/, '');
 }
 
 /** "12 s", "5 min", "2 h 10 min": how long something will take, no finer than anybody knows. */

@@ -3,7 +3,15 @@
  * ends. Validators are generated at build (`scripts/generate.ts`), since a webview's CSP forbids `new Function`.
  */
 import { type Static, Type as T } from '@sinclair/typebox';
-import { BranchView, EndView, SessionView, TokenView, TurnView } from '../../src/core/rehearsal/view.types';
+import {
+  BranchesView,
+  BranchView,
+  EndView,
+  OtherView,
+  SessionView,
+  TokenView,
+  TurnView,
+} from '../../src/core/rehearsal/view.types';
 
 /** What the head of the panel shows, and which buttons work. */
 export const Head = T.Object({
@@ -23,6 +31,8 @@ export const Head = T.Object({
   cursor: T.Integer(),
   canStepBack: T.Boolean(),
 });
+
+const observationsFrom = T.Union([T.Literal('rehearse'), T.Literal('real')]);
 
 export const ToSession = T.Union([
   /** Everything: on opening, after a fork, after moving to another branch. */
@@ -46,6 +56,16 @@ export const ToSession = T.Union([
   }),
   /** The cursor moved on the branch shown, or the status changed. */
   T.Object({ type: T.Literal('head'), head: Head }),
+  /** The other answer to the call that was answered at a node; null where there is none any more. */
+  T.Object({ type: T.Literal('other'), node: T.Integer(), other: T.Union([OtherView, T.Null()]) }),
+  /** Who answers the next calls, and why nothing can be executed, if so. */
+  T.Object({
+    type: T.Literal('tools'),
+    observations: observationsFrom,
+    unavailable: T.Union([T.String(), T.Null()]),
+  }),
+  /** Two branches to be shown side by side. */
+  T.Object({ type: T.Literal('branches'), view: BranchesView }),
 ]);
 
 const node = T.Object({ node: T.Integer() });
@@ -71,6 +91,25 @@ export const FromSession = T.Union([
   T.Composite([node, T.Object({ type: T.Literal('again') })]),
   /** Go to a node: a token that is focused and activated, or the tip of a branch. */
   T.Composite([node, T.Object({ type: T.Literal('goto') })]),
+  /** About the answer at a node and the other one: have it, compare both, take it, stop waiting, look at it. */
+  T.Composite([
+    node,
+    T.Object({
+      type: T.Union([
+        T.Literal('execute'),
+        T.Literal('compare'),
+        T.Literal('take'),
+        T.Literal('openAnswer'),
+        T.Literal('openDiff'),
+      ]),
+    }),
+  ]),
+  T.Composite([node, T.Object({ type: T.Literal('cancel') })]),
+  /** Who is to answer the next calls. */
+  T.Object({ type: T.Literal('observations'), from: observationsFrom }),
+  /** Run the task with the real tools, in a branch beside the one shown. */
+  T.Object({ type: T.Literal('runForReal') }),
+  T.Object({ type: T.Literal('compareBranches'), left: T.Integer(), right: T.Integer() }),
   /** The button of an error. */
   T.Object({ type: T.Literal('action'), id: T.String() }),
 ]);

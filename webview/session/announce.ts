@@ -1,5 +1,5 @@
 /** What a screen reader hears by itself: stops and ends of outputs, never the stream of tokens. */
-import type { EndView, TurnView } from '../../src/core/rehearsal/view.types';
+import type { EndView, OtherView, TurnView } from '../../src/core/rehearsal/view.types';
 import { el } from '../common/dom';
 import type { Head } from '../common/messages';
 import { nameOf, printable, spoken } from '../common/text';
@@ -29,6 +29,16 @@ export class Announcer {
       this.heard.add(-turn.index);
       this.pending.push(`Answer: ${printable(turn.answer)}`);
     }
+  }
+
+  /** The other answer to a call, once it is there: what it came to, not all of it. */
+  other({ source, status, outcome, failure, comparison }: OtherView): void {
+    if (status === 'running') return;
+    const who = source === 'real' ? 'Real tool' : 'Rehearsed beside';
+    const said =
+      status === 'failed' ? printable(failure ?? 'failed') : outcome === 'error' ? 'an error' : 'answered';
+    const verdict = comparison ? `, ${comparison.verdict}` : '';
+    this.element.textContent = `${who}: ${said}${verdict}.`;
   }
 
   /** "Stopped at turn 3, ACT, token 12: hash." Said once for each stop. */

@@ -1,13 +1,25 @@
 /** What became of one tool call: its rehearsal, if there was one, and the observation that came of it. */
-import type { CallView, ObservationView } from '../../src/core/rehearsal/view.types';
+import type { CallView, ObservationView, OtherView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon } from '../common/dom';
 import { printable } from '../common/text';
 import { button, setEnabled } from '../common/toolkit';
+import { type About, OtherElement } from './other';
 import { OutputElement } from './output';
 import { gatesLine, sourceBadge } from './sources';
 
 export interface CallActions {
   again(node: number): void;
+  /** Something about the answer at a node and the other one. */
+  about(what: About, node: number): void;
+  /** Why nothing can be executed; null where it can. */
+  unavailable(): string | null;
+}
+
+/** A button under an answer, with why it does nothing where it does nothing. */
+interface Deed {
+  button: HTMLElement;
+  tooltip: string;
+  needsTools: boolean;
 }
 
 export class CallElement {
@@ -17,13 +29,17 @@ export class CallElement {
   private readonly title = el('div', { class: 'calltitle', hidden: true });
   private readonly given = el('div', { class: 'out given', hidden: true });
   private shown = '';
-  private again: HTMLElement | null = null;
+  private deeds: Deed[] = [];
+  private readonly other: OtherElement;
 
   constructor(
     private readonly turn: number,
     private readonly actions: CallActions,
   ) {
-    this.element.append(this.title, this.given);
+    this.other = new OtherElement(turn, (what) => {
+      if (this.observation) actions.about(what, this.observation.node);
+    });
+    this.element.append(this.title, this.given, this.other.element);
   }
 
   update(view: CallView, of: number): void {
@@ -38,6 +54,11 @@ export class CallElement {
     this.showObservation(view);
   }
 
+  /** What stands beside the observation; null where nothing does. */
+  showOther(other: OtherView | null): void {
+    this.other.update(other);
+  }
+
   setCursor(cursor: number, busy: boolean): void {
     this.rehearsal?.setCursor(cursor);
     const node = this.observation?.node ?? null;
@@ -46,8 +67,12 @@ export class CallElement {
     this.given.classList.toggle('ahead', ahead);
     this.given.classList.toggle('here', node === cursor && !inRehearsal);
     this.rehearsal?.foot.classList.toggle('ahead', ahead);
-    if (this.again)
-      setEnabled(this.again, !busy, busy ? 'Pause first' : 'Sample this response again; this one is kept');
+    const unavailable = this.actions.unavailable();
+    for (const { button: one, tooltip, needsTools } of this.deeds) {
+      const why = busy ? 'Pause first' : needsTools ? unavailable : null;
+      setEnabled(one, why === null, why ?? tooltip);
+    }
+    this.other.setBusy(busy);
   }
 
   private updateRehearsal({ rehearsal, index }: CallView): void {
@@ -58,32 +83,61 @@ export class CallElement {
     }
     if (!this.rehearsal) {
       this.rehearsal = new OutputElement('rehearse', this.turn, index);
-      this.element.append(this.rehearsal.element);
+      this.element.insertBefore(this.rehearsal.element, this.other.element);
     }
     this.rehearsal.update(rehearsal);
   }
 
   private showObservation({ observation, rehearsal }: CallView): void {
-    this.again = null;
+    this.deeds = [];
     this.given.hidden = !observation || rehearsal !== null;
     this.given.className = `out given ${observation?.source ?? ''}`;
     if (this.rehearsal) fill(this.rehearsal.foot);
     if (!observation) return;
     const badge = sourceBadge(observation.source);
+    const buttons = this.buttonsFor(observation, rehearsal?.node ?? null);
     if (!rehearsal) {
-      fill(this.given, badge, el('div', 'content', ...givenText(observation)));
+      const foot = buttons.length > 0 && el('div', 'foot', ...buttons);
+      fill(this.given, badge, el('div', 'content', ...givenText(observation), foot));
       return;
     }
-    this.again = button({
-      label: 'Rehearse Again',
-      icon: 'refresh',
-      look: 'quiet',
-      name: `Rehearse again, turn ${this.turn}`,
-      onClick: () => this.actions.again(rehearsal.node),
-    });
     // The tokens above are the result; only an error is worth saying twice.
     const outcome = observation.outcome === 'error' ? summary(observation) : el('span', 'mute', 'result');
-    fill(this.rehearsal!.foot, badge, outcome, this.again);
+    fill(this.rehearsal!.foot, badge, outcome, ...buttons);
+  }
+
+  /** What can be done about an answer. What a gate refused was never made, so there is nothing to execute. */
+  private buttonsFor({ source, node }: ObservationView, rehearsal: number | null): HTMLElement[] {
+    if (source === 'gate') return [];
+    const about = (what: About) => () => this.actions.about(what, node);
+    if (rehearsal !== null)
+      this.deed('Rehearse Again', 'refresh', 'Sample this response again; this one is kept', false, () =>
+        this.actions.again(rehearsal),
+      );
+    if (source === 'real')
+      this.deed('Compare', 'diff', 'Rehearse this call beside, and compare', false, about('compare'));
+    else {
+      this.deed(
+        'Execute for Real',
+        'plug',
+        'Run the real tool; the session stays as it is',
+        true,
+        about('execute'),
+      );
+      this.deed(
+        'Compare',
+        'diff',
+        'Run the real tool and compare its answer, field by field',
+        true,
+        about('compare'),
+      );
+    }
+    return this.deeds.map(({ button: one }) => one);
+  }
+
+  private deed(label: string, name: string, tooltip: string, needsTools: boolean, onClick: () => void): void {
+    const made = button({ label, icon: name, look: 'quiet', name: `${label}, turn ${this.turn}`, onClick });
+    this.deeds.push({ button: made, tooltip, needsTools });
   }
 }
 
@@ -101,6 +155,7 @@ export function summary({ outcome, summary: text }: ObservationView): HTMLElemen
 function givenText(observation: ObservationView): HTMLElement[] {
   const line = summary(observation);
   if (observation.text === observation.summary) return [line];
+  const note = observation.cut && el('div', 'note', icon('info'), 'only its beginning is shown');
   return [
     line,
     el(
@@ -108,5 +163,6 @@ function givenText(observation: ObservationView): HTMLElement[] {
       { class: 'json', tabindex: 0, 'aria-label': 'The whole observation' },
       printable(observation.text),
     ),
+    ...(note ? [note] : []),
   ];
 }

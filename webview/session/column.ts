@@ -1,9 +1,10 @@
 /** The column of turns: keeps what stands, appends what is new, and follows the cursor. */
-import type { BranchView, TokenView, TurnView } from '../../src/core/rehearsal/view.types';
+import type { BranchView, OtherView, TokenView, TurnView } from '../../src/core/rehearsal/view.types';
 import { el, oncePerFrame } from '../common/dom';
 import { printable } from '../common/text';
 import type { CardActions, Subject } from './card';
 import { FloatingCard } from './float';
+import type { About } from './other';
 import { OutputElement } from './output';
 import { StopCard } from './stopcard';
 import { TurnElement } from './turn';
@@ -12,6 +13,7 @@ export interface ColumnActions {
   choose(node: number, id: number): void;
   goto(node: number): void;
   again(node: number): void;
+  about(what: About, node: number): void;
 }
 
 /** Pixels from the lower edge within which a person still counts as reading along. */
@@ -30,6 +32,9 @@ export class Column {
   private readonly user = el('div', 'said');
   private readonly stopCard: StopCard;
   private readonly choices = new Map<number, boolean>();
+  /** Other answers, by the node of the observation that each stands beside. */
+  private readonly others = new Map<number, OtherView>();
+  private unavailable: string | null = null;
   private branches: readonly BranchView[] = [];
   private cursor = 0;
   private busy = false;
@@ -78,12 +83,29 @@ export class Column {
     if (!turn) {
       turn = new TurnElement(view.index, {
         again: this.actions.again,
+        about: this.actions.about,
+        unavailable: () => this.unavailable,
         toggled: (index, open) => this.toggled(index, open),
       });
       this.turns[view.index - 1] = turn;
       this.element.insertBefore(turn.element, this.float.card.element);
     }
     turn.update(view);
+    for (const call of turn.calls) call.showOther(this.others.get(call.observation?.node ?? -1) ?? null);
+  }
+
+  /** The other answer to the call that was answered at `node`. */
+  setOther(node: number, other: OtherView | null): void {
+    if (other) this.others.set(node, other);
+    else this.others.delete(node);
+    for (const turn of this.turns) turn.callAt(node)?.showOther(other);
+    this.setCursor(this.cursor, this.busy);
+  }
+
+  /** Why nothing can be executed; null where it can. */
+  setUnavailable(reason: string | null): void {
+    this.unavailable = reason;
+    this.setCursor(this.cursor, this.busy);
   }
 
   append(turn: number, call: number | null, tokens: readonly TokenView[]): void {

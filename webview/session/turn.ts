@@ -71,7 +71,7 @@ export class TurnElement {
       fill(this.user, el('span', 'label', 'User'), el('div', 'said', printable(view.user)));
     this.act.update(view.act);
     while (this.calls.length > view.calls.length) this.calls.pop()!.element.remove();
-    for (const call of view.calls) this.callAt(call.index).update(call, view.calls.length);
+    for (const call of view.calls) this.callWith(call.index).update(call, view.calls.length);
     this.showFoot(view);
     this.showLine(view);
   }
@@ -81,6 +81,11 @@ export class TurnElement {
     for (const call of this.calls) call.setCursor(cursor, busy);
     this.element.classList.toggle('ahead', this.start > cursor);
     setAttribute(this.element, 'aria-current', current ? 'step' : null);
+  }
+
+  /** The call that was answered at this node. */
+  callAt(node: number): CallElement | undefined {
+    return this.calls.find(({ observation }) => observation?.node === node);
   }
 
   setOpen(open: boolean): void {
@@ -102,7 +107,7 @@ export class TurnElement {
     this.fold.focus();
   }
 
-  private callAt(index: number): CallElement {
+  private callWith(index: number): CallElement {
     let call = this.calls[index];
     if (!call) {
       call = new CallElement(this.index, this.actions);

@@ -133,6 +133,69 @@ export const SessionView = T.Object({
   tip: T.Integer(),
 });
 
+/** The other answer to a call, beside the one in the session: see `OtherAnswer` in `features/session/beside.ts`. */
+export const OtherView = T.Object({
+  source: T.Union([T.Literal('real'), T.Literal('rehearsed')]),
+  status: T.Union([T.Literal('running'), T.Literal('done'), T.Literal('failed')]),
+  outcome: nullable(T.Union([T.Literal('result'), T.Literal('error')])),
+  /** The answer as text, or its beginning where `cut`. */
+  text: T.String(),
+  cut: T.Boolean(),
+  /** Characters of all that came, where it is cut and that is known. */
+  size: T.Optional(T.Integer()),
+  durationMs: nullable(T.Number()),
+  /** Why there is no answer. */
+  failure: nullable(T.String()),
+  notes: T.Array(T.String()),
+  /** Once both were compared. */
+  comparison: nullable(
+    T.Object({
+      verdict: T.Union([T.Literal('match'), T.Literal('tolerable'), T.Literal('differs')]),
+      /** What does not match, the first ones. */
+      fields: T.Array(
+        T.Object({ path: T.String(), kind: T.String(), rehearsed: T.String(), real: T.String() }),
+      ),
+      /** How many there are. */
+      total: T.Integer(),
+    }),
+  ),
+  /** How unlikely the policy finds the real answer. */
+  surprise: nullable(
+    T.Object({
+      bitsPerToken: nullable(T.Number()),
+      bitsPerByte: nullable(T.Number()),
+      tokens: T.Array(T.Object({ text: T.String(), bits: nullable(T.Number()), counted: T.Boolean() })),
+      /** Whether there are more tokens than are shown. */
+      cut: T.Boolean(),
+    }),
+  ),
+  unscored: nullable(T.String()),
+});
+
+const BranchCall = T.Object({
+  text: T.String(),
+  source: nullable(ObservationView.properties.source),
+  outcome: nullable(ObservationView.properties.outcome),
+  answer: T.String(),
+});
+
+/** Two branches of a session, call by call. */
+export const BranchesView = T.Object({
+  left: T.Integer(),
+  right: T.Integer(),
+  rows: T.Array(
+    T.Object({
+      turn: T.Integer(),
+      left: nullable(BranchCall),
+      right: nullable(BranchCall),
+      /** `call`: they ask for something else; `answer`: the same call has another answer. */
+      differs: T.Union([T.Literal('no'), T.Literal('call'), T.Literal('answer'), T.Literal('alone')]),
+      /** Fields of the answers that differ, the first ones. */
+      fields: T.Array(T.String()),
+    }),
+  ),
+});
+
 export type AlternativeView = Static<typeof AlternativeView>;
 export type TokenView = Static<typeof TokenView>;
 export type OutputView = Static<typeof OutputView>;
@@ -143,3 +206,5 @@ export type BranchView = Static<typeof BranchView>;
 export type CheckView = Static<typeof CheckView>;
 export type EndView = Static<typeof EndView>;
 export type SessionView = Static<typeof SessionView>;
+export type OtherView = Static<typeof OtherView>;
+export type BranchesView = Static<typeof BranchesView>;

@@ -52,7 +52,7 @@ export interface BesideHost {
 /** Characters for each token that fits; a longer answer is not sent to be scored. */
 const MAX_CHARACTERS_PER_TOKEN = 8;
 
-export class Beside extends EventEmitter<{ change: [OtherAnswer] }> {
+export class Beside extends EventEmitter<{ change: [node: number] }> {
   private readonly others = new Map<number, OtherAnswer>();
   private readonly running = new Map<number, AbortController>();
   private opened: { key: string; executor: RealExecutor; world: World } | null = null;
@@ -66,6 +66,16 @@ export class Beside extends EventEmitter<{ change: [OtherAnswer] }> {
 
   get all(): OtherAnswer[] {
     return [...this.others.values()];
+  }
+
+  /** Why nothing can be executed, as far as that is known without running anything; null where it can. */
+  async unavailable(): Promise<string | null> {
+    try {
+      const { executor } = await this.host.environment();
+      return executor ? null : 'The environment names no executor.';
+    } catch (error) {
+      return failureOf(error).message;
+    }
   }
 
   get(node: number): OtherAnswer | undefined {
@@ -204,12 +214,12 @@ export class Beside extends EventEmitter<{ change: [OtherAnswer] }> {
     const { node } = blank;
     this.others.delete(node);
     if (before && before.status !== 'running') this.set(before);
-    else this.emit('change', { ...blank, status: 'failed', failure: null });
+    else this.emit('change', node);
   }
 
   private set(other: OtherAnswer): void {
     this.others.set(other.node, other);
-    this.emit('change', other);
+    this.emit('change', other.node);
   }
 
   /** Adds the surprise of a real answer to what is shown. Never rejects: where it cannot be had, that is said. */

@@ -11,6 +11,7 @@ import type { State } from '../../core/rehearsal/types';
 import { endView, lastTurnView, sessionView, tokenView } from '../../core/rehearsal/view';
 import type { TokenView } from '../../core/rehearsal/view.types';
 import type { LiveSession } from './live';
+import { otherView } from './other-view';
 
 const INTERVAL_MS = 33;
 
@@ -35,12 +36,16 @@ export class SessionFeed {
     live.on('run', this.soon);
     live.on('notice', this.soon);
     live.on('stop', this.flush);
+    live.on('observations', this.tellTools);
+    live.beside.on('change', this.tellOther);
   }
 
   /** Everything: what a panel needs first. */
   start(): void {
     this.pending = { kind: 'session' };
     this.flush();
+    this.tellTools();
+    for (const { node } of this.live.beside.all) this.tellOther(node);
   }
 
   dispose(): void {
@@ -49,7 +54,21 @@ export class SessionFeed {
     this.live.off('run', this.soon);
     this.live.off('notice', this.soon);
     this.live.off('stop', this.flush);
+    this.live.off('observations', this.tellTools);
+    this.live.beside.off('change', this.tellOther);
   }
+
+  private readonly tellTools = (): void => {
+    const { observations } = this.live;
+    void this.live.beside.unavailable().then((unavailable) => {
+      this.send({ type: 'tools', observations, unavailable });
+    });
+  };
+
+  private readonly tellOther = (node: number): void => {
+    const other = this.live.beside.get(node);
+    this.send({ type: 'other', node, other: other ? otherView(other) : null });
+  };
 
   private readonly record = (record: SessionRecord): void => {
     this.pending = join(this.pending, this.changeOf(record));

@@ -1,7 +1,8 @@
 /** The session panel's host: shows one live session each, and turns its messages into gestures. */
 import * as vscode from 'vscode';
-import type { FromSession } from '../../../webview/common/messages';
+import type { FromSession, ToSession } from '../../../webview/common/messages';
 import { isFromSession } from '../../../webview/common/validators.generated';
+import { twoBranches } from '../../core/rehearsal/two-branches';
 import { SESSION_PANEL } from '../ids';
 import type { Services } from '../services';
 import { SessionFeed } from './feed';
@@ -13,6 +14,10 @@ export interface PanelHost extends Pick<Services, 'context' | 'log' | 'runErrorA
   follow(live: LiveSession): Promise<void>;
   /** Ends the debug session that follows, if one does. */
   stop(live: LiveSession): Promise<void>;
+  /** Opens the whole of the other answer at a node. */
+  openAnswer(live: LiveSession, node: number): Promise<void>;
+  /** Opens both answers at a node in VS Code's own diff. */
+  openDiff(live: LiveSession, node: number): Promise<void>;
   /** The panel was closed. */
   closed(live: LiveSession): void;
 }
@@ -58,14 +63,15 @@ export class Panels {
       light: vscode.Uri.joinPath(icon, 'session-light.svg'),
       dark: vscode.Uri.joinPath(icon, 'session-dark.svg'),
     };
-    const feed = new SessionFeed(live, (message) => void webview.postMessage(message));
+    const post = (message: ToSession) => void webview.postMessage(message);
+    const feed = new SessionFeed(live, post);
     // One after another, as the person made them: a debug session that has to start first takes a while.
     let before: Promise<void> = Promise.resolve();
     const received = webview.onDidReceiveMessage((message: unknown) => {
       if (!isFromSession(message)) return log.warn('The session panel sent a message that is not known.');
       if (message.type === 'ready') return feed.start();
       if (isUrgent(message)) void this.reporting(live, () => this.receiveUrgent(live, message));
-      else before = before.then(() => this.reporting(live, () => this.receive(live, message)));
+      else before = before.then(() => this.reporting(live, () => this.receive(live, message, post)));
     });
     this.panels.set(live, panel);
     panel.onDidDispose(() => {
@@ -94,13 +100,18 @@ export class Panels {
     }
   }
 
-  private receiveUrgent(live: LiveSession, message: Urgent): Promise<void> {
+  private async receiveUrgent(live: LiveSession, message: Urgent): Promise<void> {
+    if (message.type === 'cancel') return live.beside.cancel(message.node);
     if (message.type === 'action') return this.host.runErrorAction(message.id);
     return message.step === 'pause' ? live.pause() : this.host.stop(live);
   }
 
   /** Resolves when the next message may be acted upon: what runs for long has begun then, and can be paused. */
-  private async receive(live: LiveSession, message: Exclude<Message, Urgent>): Promise<void> {
+  private async receive(
+    live: LiveSession,
+    message: Exclude<Message, Urgent>,
+    post: (message: ToSession) => void,
+  ): Promise<void> {
     await this.host.follow(live);
     switch (message.type) {
       case 'choose':
@@ -109,6 +120,30 @@ export class Panels {
         return live.goto(message.node, 'panel');
       case 'again':
         void this.reporting(live, () => live.again(message.node, 'panel'));
+        return;
+      case 'observations':
+        live.observations = message.from;
+        return;
+      case 'execute':
+        void this.reporting(live, () => live.beside.execute(message.node));
+        return;
+      case 'compare':
+        void this.reporting(live, () => live.beside.compare(message.node));
+        return;
+      case 'take':
+        return live.take(message.node, 'panel');
+      case 'openAnswer':
+        return this.host.openAnswer(live, message.node);
+      case 'openDiff':
+        return this.host.openDiff(live, message.node);
+      case 'runForReal':
+        void this.reporting(live, async () => {
+          const tips = await live.runForReal('panel');
+          if (tips) post({ type: 'branches', view: twoBranches(live.session, tips.rehearsed, tips.real) });
+        });
+        return;
+      case 'compareBranches':
+        post({ type: 'branches', view: twoBranches(live.session, message.left, message.right) });
         return;
     }
     switch (message.step) {
@@ -130,9 +165,16 @@ export class Panels {
 type Message = Exclude<FromSession, { type: 'ready' }>;
 type Step = Extract<Message, { type: 'step' }>;
 /** Acted upon at once, whatever else is still to be done. */
-type Urgent = (Step & { step: 'pause' | 'stop' }) | Extract<Message, { type: 'action' }>;
+type Urgent =
+  | (Step & { step: 'pause' | 'stop' })
+  | Extract<Message, { type: 'action' }>
+  | Extract<Message, { type: 'cancel' }>;
 
 function isUrgent(message: Message): message is Urgent {
   const { type } = message;
-  return type === 'action' || (type === 'step' && (message.step === 'pause' || message.step === 'stop'));
+  return (
+    type === 'action' ||
+    type === 'cancel' ||
+    (type === 'step' && (message.step === 'pause' || message.step === 'stop'))
+  );
 }

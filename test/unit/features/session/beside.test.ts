@@ -70,7 +70,10 @@ describe('real answers beside a session', () => {
 
   it('say why they cannot be scored', async () => {
     const told = new Promise<string>((ok) =>
-      live.beside.on('change', ({ unscored }) => unscored !== null && ok(unscored)),
+      live.beside.on('change', (node) => {
+        const { unscored } = live.beside.get(node)!;
+        if (unscored !== null) ok(unscored);
+      }),
     );
     await live.beside.execute(nodeOf(live, 2));
     assert.match(await told, /no probabilities/);
