@@ -10,7 +10,14 @@ const root = path.resolve(import.meta.dirname, '../..');
 const ARROWS: Record<string, { folders: string[]; packages: string[] }> = {
   'src/core': {
     folders: ['src/core'],
-    packages: ['ajv', 'ajv-formats', 'jsonc-parser', '@sinclair/typebox', 'json-p3'],
+    packages: [
+      'ajv',
+      'ajv-formats',
+      'jsonc-parser',
+      '@sinclair/typebox',
+      'json-p3',
+      '@eslint-community/regexpp',
+    ],
   },
   'src/node': { folders: ['src/node', 'src/core'], packages: ['*'] },
   'src/cli': { folders: ['src/cli', 'src/node', 'src/core'], packages: ['*'] },

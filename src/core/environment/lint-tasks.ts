@@ -1,8 +1,9 @@
 /** What is wrong with a task beyond its schema. */
 import { isObject, type JsonObject } from '../json';
 import { isPath } from '../jsonpath';
+import { mayRunLong, patternsIn as patternsOfSchema } from '../patterns';
 import { matcherKey, matcherProblem } from '../reward/matchers';
-import { mayRunLong, regex } from '../reward/text';
+import { regex } from '../reward/text';
 import type { Check, ExpectedCall, Matcher } from '../reward/types';
 import { type Report, toolNames } from './diagnostics';
 import { compileSchema } from './json-schema';
@@ -86,6 +87,7 @@ function lintAnswer(check: Extract<Check, { kind: 'answer' }>, entry: Entry, rep
     const message = `The schema of the answer does not compile, so the check cannot be scored: ${compiled.problem}.`;
     report.error(entry.place(['schema']), 'answer-schema', message, 'Correct the schema.');
   }
+  for (const pattern of patternsOfSchema(check.schema)) warnOfSlow(pattern, '', entry, ['schema'], report);
 }
 
 function lintPattern(pattern: string, entry: Entry, path: Path, report: Report): void {
@@ -96,15 +98,17 @@ function lintPattern(pattern: string, entry: Entry, path: Path, report: Report):
       `The pattern /${pattern}/ does not compile.`,
       'Correct the pattern.',
     );
-  } else if (mayRunLong(pattern)) {
-    const message = `The pattern /${pattern}/ repeats what already repeats and may take very long on some texts.`;
-    report.warning(
-      entry.place(path),
-      'slow-pattern',
-      message,
-      'Write it without a repetition inside a repetition.',
-    );
-  }
+  } else warnOfSlow(pattern, '', entry, path, report);
+}
+
+/** @param whose `' of …'`, where the place does not say it */
+export function warnOfSlow(pattern: string, whose: string, entry: Entry, path: Path, report: Report): void {
+  const reason = mayRunLong(pattern);
+  if (!reason) return;
+  const message = `The pattern /${pattern}/${whose} ${reason} and may take very long on some texts.`;
+  const advice =
+    'Write it so that each text can match in one way only, without a repetition inside a repetition.';
+  report.warning(entry.place(path), 'slow-pattern', message, advice);
 }
 
 function unknownTool(name: string, entry: Entry, path: Path, tools: Tools, report: Report): void {

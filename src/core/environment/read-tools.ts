@@ -1,7 +1,9 @@
 /** Tools in OpenAI form, bare function form or MCP form, as one list. */
 import { isObject, type Json, type JsonObject } from '../json';
+import { patternsIn } from '../patterns';
 import type { Locations, Report } from './diagnostics';
 import { compileSchema } from './json-schema';
+import { warnOfSlow } from './lint-tasks';
 import type { Entry, Path } from './source';
 import { type ToolEntry, ToolSchema } from './tool-schema';
 import type { Tool } from './types';
@@ -33,6 +35,8 @@ export function readTools(entries: Entry[], report: Report, locations: Locations
         'Correct the schema; other tools are not affected.',
       );
     }
+    for (const pattern of patternsIn(tool.parameters))
+      warnOfSlow(pattern, ` in the schema of ${tool.name}`, entry, parameters, report);
     tools.push(tool);
   }
   return tools;

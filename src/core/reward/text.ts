@@ -16,30 +16,6 @@ export function regex(pattern: string, ignoreCase = false): RegExp | null {
   return null;
 }
 
-/** Whether a pattern repeats what already repeats, such as `(a+)+`: it may take exponentially long. */
-export function mayRunLong(pattern: string): boolean {
-  const open: boolean[] = [];
-  let last = false; // whether what a quantifier here would repeat has an unbounded repetition in it
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at]!;
-    if (char === '\\') {
-      at++;
-      last = false;
-    } else if (char === '[') {
-      for (at++; at < pattern.length && pattern[at] !== ']'; at++) if (pattern[at] === '\\') at++;
-      last = false;
-    } else if (char === '(') open.push(false);
-    else if (char === ')') {
-      last = open.pop() ?? false;
-      if (last && open.length) open[open.length - 1] = true;
-    } else if (char === '*' || char === '+' || /^\{\d+,\}/.test(pattern.slice(at, at + 12))) {
-      if (last) return true;
-      if (open.length) open[open.length - 1] = true;
-    } else last = false;
-  }
-  return false;
-}
-
 // Scripts written without spaces (and Hangul, whose particles are attached): a word's end cannot be seen.
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
