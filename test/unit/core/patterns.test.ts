@@ -64,7 +64,7 @@ describe('patterns that may run long', () => {
       tasks: [
         {
           id: 'one',
-          user: 'Find it.',
+          instruction: 'Find it.',
           checks: [
             { kind: 'answer', pattern: '(.*a){20}' },
             { kind: 'answer', schema: { type: 'string', pattern: '(b+)+' } },
