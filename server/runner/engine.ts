@@ -1,5 +1,7 @@
 /** The engine as a child process: started, watched, started again with growing pauses when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf, UserError } from '../../src/core/user-error';
 import type { EngineState } from '../../src/node/server/discovery';
 import { eachLine } from '../../src/node/server/process';
 
@@ -22,6 +24,7 @@ const HEALTHY_MS = 60_000;
 /** Deaths in a row before it is called failed; it is tried on all the same. */
 const FAILED_AFTER = 3;
 const GRACE_MS = 5000;
+const POLL_MS = 100;
 
 export class Engine {
   state: EngineState = 'starting';
@@ -59,6 +62,20 @@ export class Engine {
     eachLine(child, (line) => this.heard(line));
     child.once('error', (error) => this.died(child, `it cannot be run: ${error.message}`));
     child.once('close', (code, signal) => this.died(child, `it ended with ${signal ?? `code ${code}`}`));
+  }
+
+  /** Its port, as soon as it answers. Throws where it cannot be started, and where the signal is aborted. */
+  async ready(signal: AbortSignal): Promise<number> {
+    while (this.port === null) {
+      signal.throwIfAborted();
+      if (this.state === 'failed' || this.state === 'stopped')
+        throw new UserError(
+          `The engine does not run: ${reasonOf(this.message || 'it was stopped')}.`,
+          "The server's log says more; resume the run once it runs.",
+        );
+      await sleep(POLL_MS);
+    }
+    return this.port;
   }
 
   async stop(): Promise<void> {

@@ -8,7 +8,9 @@ import { type Discovery, PROTOCOL, readDiscovery } from '../../src/node/server/d
 import { homeAt, makeHome, tokenAt, writeAtomically } from '../../src/node/server/home';
 import { Engine } from './engine';
 import { Log } from './log';
+import { Runs } from './runs/runs';
 import { startService } from './service';
+import { train } from './training/train';
 
 const { values: options } = parseArgs({
   options: {
@@ -43,9 +45,16 @@ async function main(): Promise<void> {
     folder: options.engine,
     models: options.model,
     tokenFile: home.engineToken,
-    more: options['engine-arg'],
+    more: ['--checkpoints', home.runs, ...options['engine-arg']],
     log: (text) => log.write('engine', text),
   });
+
+  const running = (text: string) => log.write('server', text);
+  const address = async (signal: AbortSignal) => {
+    const port = await engine.ready(signal);
+    return { baseUrl: `http://127.0.0.1:${port}`, apiKey: engineToken };
+  };
+  const runs = new Runs({ root: home.runs, engine: address, train, log: running });
 
   let stopping = false;
   async function stop(why: string): Promise<void> {
@@ -53,6 +62,7 @@ async function main(): Promise<void> {
     stopping = true;
     log.write('server', `stopping: ${why}`);
     service.close();
+    await runs.close();
     await engine.stop();
     if (readDiscovery(home)?.pid === process.pid) fs.rmSync(home.discovery, { force: true });
     process.exit(0);
@@ -66,12 +76,14 @@ async function main(): Promise<void> {
       version: options.version,
       build: options.build,
       models: options.model.map((model) => model.slice(0, model.indexOf('='))),
+      training: { runs, engine: address, log: running },
       onStop: () => void stop('told to'),
     },
     // Windows that were connected to the server before find this one at the same address.
     lastPort(home.port),
   );
   engine.start();
+  runs.start();
   const discovery: Discovery = {
     url: `http://127.0.0.1:${service.port}`,
     pid: process.pid,

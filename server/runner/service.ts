@@ -1,10 +1,12 @@
-/** The routes: `/health` and `/stop` are ours, everything of the model goes through to the engine. */
+/** The routes: `/health`, `/stop` and `/runs` are ours, everything of the model goes through to the engine. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Health, PROTOCOL } from '../../src/node/server/discovery';
+import { answer, errorBody } from './answers';
 import type { Engine } from './engine';
 import { forward, isForwarded, MOST_BYTES, readBody } from './forward';
 import { refusalOf } from './guard';
+import { answerRuns, isRunRoute, type RunRoutes } from './runs/routes';
 
 export interface ServiceOptions {
   engine: Engine;
@@ -14,6 +16,7 @@ export interface ServiceOptions {
   build: string;
   /** Names of the models, the default first. */
   models: readonly string[];
+  training: RunRoutes;
   /** Called once an accepted `POST /stop` was answered. */
   onStop(): void;
 }
@@ -44,6 +47,7 @@ export async function startService(options: ServiceOptions, wanted: number): Pro
       response.once('close', options.onStop);
       return;
     }
+    if (isRunRoute(url)) return answerRuns(options.training, request, response);
     if (!isForwarded(url)) return answer(response, 404, errorBody('not_found', 'There is no such route.'));
     const body = await readBody(request);
     if (body === null) {
@@ -74,7 +78,9 @@ export async function startService(options: ServiceOptions, wanted: number): Pro
       pid: process.pid,
       engine: { state: engine.state, message: engine.message, restarts: engine.restarts },
       models: engine.port === null ? [] : [...options.models],
-      active,
+      // A server at work is not replaced by a newer one: neither while it answers, nor while it trains.
+      active: active + options.training.runs.active,
+      training: options.training.runs.health,
     };
   }
 
@@ -95,19 +101,6 @@ function unavailable(response: ServerResponse, engine: Engine): void {
     engine.state === 'failed' ? `The engine does not start: ${why}` : `The engine is being started: ${why}`;
   response.setHeader('retry-after', engine.state === 'failed' ? '30' : '1');
   answer(response, 503, errorBody('engine_unavailable', text));
-}
-
-function errorBody(type: string, message: string) {
-  return { error: { message, type, param: null, code: type } };
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  });
-  response.end(text);
 }
 
 async function listen(server: http.Server, wanted: number): Promise<number> {

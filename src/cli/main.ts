@@ -9,15 +9,17 @@ import { UsageError } from './arguments';
 import { check } from './check';
 import { compare } from './compare';
 import { run } from './run';
+import { runs } from './runs';
 import { serve } from './serve';
 import { sessions } from './sessions';
 import { step } from './step';
 import { styleFor } from './style';
 import { EXIT, type Terminal } from './terminal';
+import { train } from './train';
 
 const HELP = `usage: rehearsal COMMAND …
 
-  check FILE…      tell what is wrong with environment files
+  check FILE…      tell what is wrong with environment and training files
   step FILE        rehearse one task, token by token
                      --task ID  --gesture token|output|turn|continue  --session SAVED.jsonl
                      --alternatives N
@@ -26,6 +28,14 @@ const HELP = `usage: rehearsal COMMAND …
   compare FILE     hold rehearsed answers against the real tools'
                      --recorded  --held-out  --task ID…  --allow TOOL…  --junit FILE
                      --concurrency N  --against MODEL
+  train FILE       train on the local server, and tell how it goes
+                     --allow TOOL…  --steps N  --seed N  --variant NAME  --model NAME  --name NAME
+                     --detach  --seeds 1,2,3  --variants rehearse,act-only,…
+  runs [list]      list training runs; runs show, follow, stop, resume, delete ID
+  runs metrics ID  flat lines of JSON  --csv  --tensorboard DIR  --out FILE
+  runs rollouts ID   --step N  --out FILE
+  runs export ID/STEP  --folder DIR  --merged
+  runs compare A B   --part validation|test  --attempts K  --allow TOOL…
   serve            start the local server, or find the one that runs
                      --stop  --status  --foreground  --load [NAME=]MODEL…
   sessions [DIR]   list saved sessions
@@ -43,12 +53,14 @@ const COMMANDS: { [name: string]: (args: readonly string[], terminal: Terminal) 
   step,
   run,
   compare,
+  train,
+  runs,
   serve,
   sessions,
 };
 
 /** Errors that are the server's, not the input's. */
-const SERVER_CODE = /^(server-|tier-|setup-|python-|model-|context-|template-)/;
+const SERVER_CODE = /^(server-|tier-|setup-|python-|model-|context-|template-|run-unwritable)/;
 
 async function main([name, ...args]: string[]): Promise<number> {
   const abort = new AbortController();

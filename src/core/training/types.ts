@@ -58,5 +58,7 @@ export interface RunConfig {
   trainingFile: string | null;
   /** Tools whose real execution the person consented to; empty: nothing real runs. */
   allowed: string[];
+  /** What the executor was when they consented: where it is something else, nothing real runs. */
+  executorHash?: string;
   parent: { run: string; step: number } | null;
 }

@@ -29,6 +29,12 @@ export const runErrors = {
       `The run ${id} is being written by another program (${holder}).`,
       'Wait until it has ended, or end that program.',
     ),
+  refused: (why: string) =>
+    new NodeError(
+      'run-refused',
+      `The run was not started: ${reason(why)}.`,
+      'Check the training file, and that window and server are of the same version.',
+    ),
   state: (id: string, what: string, next: string) =>
     new NodeError('run-state', `The run ${id} ${what}.`, next),
 };

@@ -28,8 +28,10 @@ export interface Health {
   engine: { state: EngineState; message: string; restarts: number };
   /** Names of the models, the default first; empty until the engine is ready. */
   models: string[];
-  /** Requests that are being answered. */
+  /** Requests that are being answered, and training runs that are at work or wait for their turn. */
   active: number;
+  /** Training: the run at work, and how many wait. Absent: a server that does not train. */
+  training?: { running: string | null; queued: number };
 }
 
 export interface RunningServer extends Discovery {
@@ -73,7 +75,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-async function askHealth(url: string, token: string, ms = 5000): Promise<Health | null> {
+/** What a server says of itself; null where it is none of ours, or does not answer. */
+export async function askHealth(url: string, token: string, ms = 5000): Promise<Health | null> {
   try {
     const answer = await fetch(`${url}/health`, {
       headers: { authorization: `Bearer ${token}` },

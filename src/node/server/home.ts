@@ -13,6 +13,8 @@ export interface Home {
   servers: string;
   /** Virtual environments, one for each set of pinned packages. */
   pythons: string;
+  /** Training runs, a folder each. */
+  runs: string;
   /** What runs: address, tokens, logs. */
   run: string;
   discovery: string;
@@ -35,6 +37,7 @@ export function homeAt(root?: string): Home {
     root: at,
     servers: path.join(at, 'server'),
     pythons: path.join(at, 'python'),
+    runs: path.join(at, 'runs'),
     run,
     discovery: path.join(run, 'discovery.json'),
     port: path.join(run, 'port'),

@@ -1,0 +1,166 @@
+/** Routes of the training runs: `docs/server.md` lists them. All of them want the server's token. */
+
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isObject } from '../../../src/core/json';
+import { connectPolicy } from '../../../src/node/policies/connect';
+import { runErrors } from '../../../src/node/runs/errors';
+import { answer, answerError, answerText, errorBody } from '../answers';
+import { MOST_BYTES, readBody } from '../forward';
+import type { Address } from '../training/run';
+import { keysOf, newRunOf } from './config';
+import { streamRun, streamRuns } from './events';
+import { type ExportForm, exportCheckpoint } from './export';
+import { type Probe, probe } from './probe';
+import type { Runs } from './runs';
+import { nearestCheckpoint, sessionText } from './session';
+
+export interface RunRoutes {
+  runs: Runs;
+  /** Our own engine, once it answers. */
+  engine(signal: AbortSignal): Promise<Address>;
+  log(text: string): void;
+}
+
+export function isRunRoute(url: string): boolean {
+  return /^\/runs(?:[/?]|$)/.test(url);
+}
+
+export async function answerRuns(
+  routes: RunRoutes,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await route(routes, request, response);
+  } catch (error) {
+    answerError(response, error, routes.log);
+  }
+}
+
+async function route(
+  { runs, engine }: RunRoutes,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const [, , id = '', ...rest] = pathname.split('/').map(decoded);
+  const what = `${request.method} ${rest.join('/')}`;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+
+  if (request.method === 'GET' && id === '') return answer(response, 200, { runs: runs.list() });
+  if (what === 'POST ' && id === '') {
+    const body = await jsonOf(request);
+    return answer(response, 201, await runs.launch(newRunOf(body.config), keysOf(body.keys)));
+  }
+  if (what === 'GET ' && id === 'events') return streamRuns(runs, response);
+  if (what === 'POST ' && id === 'probe') {
+    const body = await jsonOf(request);
+    const found: Probe = await probe(
+      newRunOf(body.config),
+      keysOf(body.keys),
+      { engine, busy: runs.active > 0 },
+      gone.signal,
+    );
+    return answer(response, 200, found);
+  }
+
+  const reader = runs.reader(id);
+  const [first, second, third, fourth] = rest;
+  switch (what) {
+    case 'GET ':
+      return answer(response, 200, runs.status(id));
+    case 'DELETE ':
+      await runs.remove(id);
+      return answer(response, 200, { removed: id });
+    case 'GET config':
+      return answer(response, 200, reader.config);
+    case 'GET metrics':
+      return answer(response, 200, { rows: reader.metrics(number(searchParams.get('from') ?? '0')) });
+    case 'GET events':
+      return streamRun(runs, id, request, response);
+    case 'GET rollouts': {
+      const step = searchParams.get('step');
+      if (step === null)
+        return answer(response, 200, {
+          steps: [...reader.steps()].map(([step, rollouts]) => ({ step, rollouts })),
+        });
+      const records = await reader.rolloutsOf(number(step));
+      return answer(response, 200, { rollouts: records.map((record) => ({ ...record, records: [] })) });
+    }
+    case 'GET rollouts.jsonl': {
+      const step = searchParams.get('step');
+      response.writeHead(200, { 'content-type': 'application/jsonl; charset=utf-8' });
+      for (const one of step === null ? [...reader.steps().keys()].sort((a, b) => a - b) : [number(step)]) {
+        for (const record of await reader.rolloutsOf(one))
+          if (!response.write(`${JSON.stringify({ run: id, ...record })}\n`))
+            await once(response, 'drain', { signal: gone.signal });
+      }
+      response.end();
+      return;
+    }
+    case 'POST stop':
+      return answer(response, 200, runs.stop(id));
+    case 'POST resume':
+      return answer(response, 200, runs.resume(id, keysOf((await jsonOf(request)).keys)));
+    case 'POST keys':
+      return answer(response, 200, runs.giveKeys(id, keysOf((await jsonOf(request)).keys)));
+  }
+  if (request.method === 'GET' && first === 'rollouts' && fourth === 'session' && rest.length === 4) {
+    const record = await reader.rollout(number(second), number(third));
+    if (!record)
+      throw runErrors.state(id, `has no rollout ${third} in step ${second}`, 'Choose one that is listed.');
+    const checkpoint = nearestCheckpoint(runs.status(id).checkpoints, record.step);
+    const address = await engine(gone.signal);
+    const model = checkpoint?.model ?? reader.config.settings.model;
+    const { info } = await connectPolicy({ ...address, ...(model ? { model } : {}) }, gone.signal);
+    response.setHeader('x-rehearsal-checkpoint', String(checkpoint?.step ?? 0));
+    return answerText(
+      response,
+      200,
+      'application/jsonl; charset=utf-8',
+      sessionText(reader.config, record, info),
+    );
+  }
+  if (request.method === 'POST' && first === 'checkpoints' && third === 'export' && rest.length === 3) {
+    const { kind, folder } = await jsonOf(request);
+    if ((kind !== 'peft' && kind !== 'merged') || typeof folder !== 'string')
+      throw runErrors.refused('kind is peft or merged, and folder a path');
+    const status = runs.status(id);
+    const place = { status, config: reader.config, step: number(second) };
+    return answer(
+      response,
+      200,
+      await exportCheckpoint(place, kind as ExportForm, folder, engine, gone.signal),
+    );
+  }
+  answer(response, 404, errorBody('not_found', 'There is no such route.'));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '\0'; // no id, and no route
+  }
+}
+
+function number(text: string | undefined): number {
+  const value = Number(text);
+  if (!/^\d{1,9}$/.test(text ?? '')) throw runErrors.refused(`${JSON.stringify(text ?? '')} is no number`);
+  return value;
+}
+
+async function jsonOf(request: IncomingMessage): Promise<{ [field: string]: unknown }> {
+  const body = await readBody(request);
+  if (body === null) throw runErrors.refused(`a request may have ${MOST_BYTES >> 20} MiB at most`);
+  if (!body.length) return {};
+  try {
+    const value = JSON.parse(body.toString('utf8'));
+    if (isObject(value)) return value;
+  } catch {
+    // told below
+  }
+  throw runErrors.refused('the request is no JSON object');
+}

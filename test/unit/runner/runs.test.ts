@@ -1,0 +1,211 @@
+/** Training runs over the real server: launched, followed, queued, stopped, gone on with after a kill. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Metrics, RunStatus } from '../../../src/core/training/run.types';
+import { RunsClient } from '../../../src/node/runs/client';
+import { findServer } from '../../../src/node/server/discovery';
+import { ensureServer, stopServer } from '../../../src/node/server/ensure';
+import { openSession } from '../../../src/node/sessions/file';
+import { serverOptions, temporary } from '../support/server';
+import { SHOP, TASK } from '../support/shop';
+import { newRun } from '../support/training';
+
+/** A run of a model with random weights: a few tokens an output, so that it takes seconds. */
+function tinyRun(name: string, steps: number) {
+  return newRun(
+    {
+      name,
+      environment: { ...SHOP, tasks: [], maxTurns: 2, limits: { act: 12, rehearse: 12 } },
+      parts: { train: [TASK], validation: [{ ...TASK, id: 'other' }], test: [] },
+    },
+    { steps, evaluation: { every: 1, attempts: 1, recorded: false }, checkpoints: { every: 1, keep: 3 } },
+  );
+}
+
+describe('training runs of the server', function () {
+  this.timeout(300_000);
+  let home: string;
+  let client: RunsClient;
+  let pid: number;
+
+  before(async () => {
+    home = temporary('training');
+    pid = (await ensureServer(await serverOptions(home))).pid;
+    client = new RunsClient(
+      async () => (await findServer(home)) ?? (await ensureServer(await serverOptions(home))),
+    );
+  });
+  after(() => stopServer(home));
+
+  async function until(id: string, ...states: RunStatus['state'][]): Promise<RunStatus> {
+    for (;;) {
+      const status = await client.get(id);
+      if (states.includes(status.state)) return status;
+      assert.notEqual(status.state, 'failed', status.message);
+      await sleep(100);
+    }
+  }
+
+  /** All that happens in a run, until it has ended. */
+  async function followed(id: string) {
+    const ended = new AbortController();
+    const rows: Metrics[] = [];
+    const states: string[] = [];
+    await client.follow(id, {
+      signal: ended.signal,
+      onMetrics: (more, from) => rows.splice(from, rows.length, ...more),
+      onStatus: ({ state }) => {
+        if (states.at(-1) !== state) states.push(state);
+        if (['done', 'failed', 'stopped'].includes(state)) ended.abort();
+      },
+    });
+    return { rows, states };
+  }
+
+  it('trains, and tells each step while it does', async () => {
+    const { id, state } = await client.launch(tinyRun('first', 2));
+    assert.equal(id, 'first-1');
+    assert.ok(['queued', 'starting', 'running'].includes(state), state);
+    const { rows, states } = await followed(id);
+    assert.equal(states.at(-1), 'done', (await client.get(id)).message);
+    assert.deepEqual(
+      rows.map(({ step }) => step),
+      [0, 1, 2],
+    );
+    assert.deepEqual(await client.metrics(id), rows);
+    assert.deepEqual(await client.metrics(id, 2), rows.slice(2));
+    assert.deepEqual(await client.steps(id), [
+      { step: 1, rollouts: 2 },
+      { step: 2, rollouts: 2 },
+    ]);
+    const status = await client.get(id);
+    assert.deepEqual(
+      status.checkpoints.map(({ step }) => step),
+      [0, 1, 2],
+    );
+    assert.deepEqual(
+      (await client.list()).map((run) => run.id),
+      [id],
+    );
+    const server = await findServer(home);
+    assert.deepEqual(server!.health.training, { running: null, queued: 0 });
+  });
+
+  it('gives a rollout as a session that can be opened, with the weights nearest to those that sampled it', async () => {
+    const [rollout] = await client.rollouts('first-1', 2);
+    assert.deepEqual(rollout!.records, [], 'the list does without what only a session needs');
+    const { text, checkpoint } = await client.session('first-1', 2, rollout!.index);
+    assert.equal(checkpoint, 1);
+    const file = path.join(temporary('rollout'), 'one.jsonl');
+    fs.writeFileSync(file, text);
+    const { session, close } = openSession(file);
+    assert.equal(session.setup.policy.model, 'first-1/step-1');
+    const ids = session.state.turns[0]!.act;
+    assert.equal(ids.end === null, false);
+    assert.equal(session.state.turns.length, Math.max(...rollout!.outputs.map(({ turn }) => turn)));
+    close();
+    const lines = (await new Response(await client.exportRollouts('first-1')).text()).trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)).map(({ run, step, index }) => [run, step, index]),
+      [
+        ['first-1', 1, 0],
+        ['first-1', 1, 1],
+        ['first-1', 2, 0],
+        ['first-1', 2, 1],
+      ],
+    );
+  });
+
+  it('does one at a time, stops one that runs and one that waits, and goes on with it', async () => {
+    const long = (await client.launch(tinyRun('long', 500))).id;
+    const waiting = (await client.launch(tinyRun('waiting', 1))).id;
+    assert.equal((await client.get(waiting)).state, 'queued');
+    await until(long, 'running');
+    const server = await findServer(home);
+    assert.deepEqual(server!.health.training, { running: long, queued: 1 });
+    assert.ok(server!.health.active >= 2, 'a server that trains is not replaced');
+    await assert.rejects(client.remove(long), { code: 'run-state', message: /is (running|starting)/ });
+    while ((await client.metrics(long)).length < 3) await sleep(100);
+    await client.stop(waiting);
+    assert.equal((await client.get(waiting)).state, 'stopped');
+    await client.stop(long);
+    const stopped = await until(long, 'stopped');
+    assert.ok(stopped.checkpoints.length >= 2, 'what was learned is kept');
+    assert.equal((await client.resume(waiting)).state === 'stopped', false);
+    await until(waiting, 'done');
+    await client.remove(waiting);
+    await assert.rejects(client.get(waiting), { code: 'run-unknown' });
+    assert.equal(fs.existsSync(path.join(home, 'runs', waiting)), false);
+  });
+
+  it('goes on by itself after the server was killed, and whoever follows sees no gap', async () => {
+    const { id } = await client.resume('long-1');
+    const rows: Metrics[] = [];
+    const stop = new AbortController();
+    const troubles: (string | null)[] = [];
+    const following = client.follow(id, {
+      signal: stop.signal,
+      onMetrics: (more, from) => rows.splice(from, rows.length, ...more),
+      onTrouble: (why) => troubles.push(why),
+    });
+    const before = (await client.metrics(id)).length;
+    while ((await client.metrics(id)).length < before + 2) await sleep(100);
+    const last = (await client.metrics(id)).length;
+    pid = (await findServer(home))!.pid;
+    process.kill(pid, 'SIGKILL');
+    while (await findServer(home)) await sleep(50);
+    while (rows.length < last + 3) await sleep(100); // the client starts it again
+    assert.notEqual((await findServer(home))!.pid, pid);
+    assert.ok(troubles.length >= 2 && troubles.at(-1) === null, JSON.stringify(troubles));
+    await client.stop(id);
+    await until(id, 'stopped');
+    stop.abort();
+    await following;
+    assert.deepEqual(
+      rows.map(({ step }) => step),
+      rows.map((_, i) => i),
+    );
+    assert.deepEqual(rows, (await client.metrics(id)).slice(0, rows.length));
+  });
+
+  it('refuses what is no run, and says why', async () => {
+    const good = tinyRun('bad', 1);
+    const cases: [object, RegExp][] = [
+      [{}, /another version/],
+      [{ ...good, name: '' }, /name is missing/],
+      [{ ...good, settings: { ...good.settings, steps: 0 } }, /settings\.steps must be >= 1/],
+      [{ ...good, settings: { ...good.settings, variant: 'x' } }, /settings\.variant/],
+      [{ ...good, parts: { train: [], validation: [], test: [] } }, /no tasks/],
+      [{ ...good, allowed: 'all' }, /allowed/],
+    ];
+    for (const [config, message] of cases)
+      await assert.rejects(client.launch(config as never), { code: 'run-refused', message });
+    for (const id of ['..', '../first-1', 'no-such', 'a%2fb'])
+      await assert.rejects(client.get(id), { code: 'run-unknown' }, id);
+    await assert.rejects(client.rollouts('first-1', -1), { code: 'run-refused' });
+    await assert.rejects(client.session('first-1', 1, 99), { code: 'run-state' });
+  });
+
+  it('waits for a key that nobody has given, and keeps it nowhere but in memory', async () => {
+    const judge = {
+      url: 'http://127.0.0.1:9/v1',
+      model: 'none',
+      keyVariable: 'NO_SUCH_KEY',
+      timeoutSeconds: 1,
+    };
+    const run = tinyRun('keyed', 1);
+    const { id, state, message } = await client.launch({ ...run, settings: { ...run.settings, judge } });
+    assert.equal(state, 'needs key');
+    assert.match(message, /NO_SUCH_KEY/);
+    await client.keys(id, { NO_SUCH_KEY: 'very-secret-value' });
+    await until(id, 'done');
+    const text = fs
+      .readdirSync(path.join(home), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(json|jsonl|log)$/.test(name))
+      .map((name) => fs.readFileSync(path.join(home, name), 'utf8'))
+      .join('');
+    assert.ok(text.includes('NO_SUCH_KEY') && !text.includes('very-secret-value'));
+  });
+});
