@@ -1,4 +1,6 @@
 /** Which checkpoints a run keeps, and which of them is the best. */
+import fs from 'node:fs';
+import path from 'node:path';
 import type { Checkpoint, Estimate, Metrics } from '../../../src/core/training/run.types';
 import type { Phases } from './phases';
 import type { TrainingRun } from './run';
@@ -14,17 +16,32 @@ export function isDue(step: number, every: number, last: number): boolean {
  * row is written: a run that goes on from a checkpoint has the row of its step.
  */
 export async function keep(
-  { store }: TrainingRun,
+  run: TrainingRun,
   weights: Weights,
   phases: Phases,
   { step, evaluation }: Pick<Metrics, 'step' | 'evaluation'>,
 ): Promise<() => Promise<void>> {
-  const { config } = store;
-  const { settings } = config;
-  const { checkpoints } = store.status;
-  const due = step === 0 || evaluation !== null || isDue(step, settings.checkpoints.every, settings.steps);
-  if (!due) return async () => {};
+  const { checkpoints, steps } = run.store.config.settings;
+  const due = evaluation !== null || isDue(step, checkpoints.every, steps) || run.signal.aborted;
+  if (!due && step > 0) return async () => {};
   const addresses = step === 0 ? undefined : await phases.time('save', () => weights.save(step));
+  return () => list(run, weights, step, evaluation, addresses);
+}
+
+/** Keeps the weights of a step whose row is written already: the run was told to stop after it. */
+export async function keepNow(run: TrainingRun, weights: Weights, step: number): Promise<void> {
+  if (step === 0 || run.store.status.checkpoints.some((one) => one.step === step && one.kept)) return;
+  await list(run, weights, step, null, await weights.save(step));
+}
+
+async function list(
+  run: TrainingRun,
+  weights: Weights,
+  step: number,
+  evaluation: Metrics['evaluation'],
+  addresses?: Record<string, string>,
+): Promise<void> {
+  const { config, status } = run.store;
   const added: Checkpoint = {
     step,
     model: step === 0 ? weights.start : modelOf(config, step),
@@ -33,18 +50,39 @@ export async function keep(
     success: evaluation?.realSuccess ?? evaluation?.rehearsedSuccess ?? null,
     kept: true,
   };
-  const all = marked([...checkpoints.filter((one) => one.step < step), added]);
-  return async () => {
-    await store.setStatus({ checkpoints: all, bestStep: all.find(({ best }) => best)?.step ?? null });
-  };
+  const all = marked(
+    [...status.checkpoints.filter((one) => one.step < step), added],
+    config.settings.checkpoints.keep,
+  );
+  await run.store.setStatus({ checkpoints: all, bestStep: all.find(({ best }) => best)?.step ?? null });
+  for (const one of all) if (!one.kept) forget(run, one);
 }
 
-/** The best is the one of the best success on validation; of equals, the first. */
-export function marked(checkpoints: readonly Checkpoint[]): Checkpoint[] {
+/**
+ * The best has the best success on validation; of equals it is the first. Kept are the best, the last, the start, and
+ * the latest `keep` of the others.
+ */
+export function marked(checkpoints: readonly Checkpoint[], keep: number): Checkpoint[] {
   const value = (success: Estimate | null) => success?.value ?? Number.NEGATIVE_INFINITY;
-  const best = checkpoints.reduce<Checkpoint | null>(
-    (top, one) => (one.success && value(one.success) > value(top?.success ?? null) ? one : top),
+  const candidates = checkpoints.filter(({ kept, success }) => kept && success);
+  const best = candidates.reduce<Checkpoint | null>(
+    (top, one) => (value(one.success) > value(top?.success ?? null) ? one : top),
     null,
   );
-  return checkpoints.map((one) => ({ ...one, best: one === best }));
+  const last = checkpoints.at(-1);
+  const others = checkpoints.filter((one) => one.kept && one !== best && one !== last && one.addresses);
+  const spared = new Set(others.slice(Math.max(0, others.length - keep)));
+  return checkpoints.map((one) => ({
+    ...one,
+    best: one === best,
+    kept: one.kept && (one === best || one === last || !one.addresses || spared.has(one)),
+  }));
+}
+
+/** On our engine a checkpoint is a folder in the run's own; other learners keep theirs as they like. */
+function forget({ store }: TrainingRun, { step, addresses = {} }: Checkpoint): void {
+  for (const adapter of Object.keys(addresses)) {
+    const name = adapter === 'shared' ? `step-${step}` : `step-${step}.${adapter}`;
+    fs.rmSync(path.join(store.folder, 'checkpoints', name), { recursive: true, force: true });
+  }
 }

@@ -1,23 +1,28 @@
 /**
  * Role-wise GRPO in rehearsal (EnvACE, arXiv 2608.06197; `docs/method.md`): sample tasks → groups of rollouts → rewards
  * → role-wise advantages → batch → learner → new weights to the sampler → metrics. One step after the other, each
- * sampled whole with that step's weights. What happens on faults: `resume.ts`.
+ * sampled whole with that step's weights. What happens on faults: `train.ts`.
  */
 import { type Batch, buildBatch } from '../../../src/core/grpo/batch';
-import type { LossRequest } from '../../../src/core/grpo/learner';
 import { mixSeed } from '../../../src/core/rehearsal/seed';
 import { measureRollouts } from '../../../src/core/training/measure';
-import { type Learned, measureLearning } from '../../../src/core/training/measure-learning';
+import { measureLearning } from '../../../src/core/training/measure-learning';
 import type { Evaluation, Metrics } from '../../../src/core/training/run.types';
-import type { Part, Settings } from '../../../src/core/training/types';
+import type { Part } from '../../../src/core/training/types';
+import { DIFFERENCE_STOPS, warningsOf } from '../../../src/core/training/warnings';
+import { UserError } from '../../../src/core/user-error';
 import { evaluateTasks } from '../../../src/node/training/evaluate';
 import { isDue, keep } from './checkpoints';
+import { collapseAt } from './collapse';
+import { withDivergence } from './divergence';
+import { changedInputs } from './inputs';
+import { update } from './learn';
 import { Phases } from './phases';
 import { groupsOf, rolloutsOf } from './rollouts';
 import type { TrainingRun } from './run';
 import type { Policies, Weights } from './weights';
 
-/** Trains from the step after `from` to the last. Stops between two steps where the run is told to. */
+/** Trains from the step after `from` to the last. Where the run is told to stop, ends after a whole step. */
 export async function trainFrom(run: TrainingRun, weights: Weights, from: number): Promise<void> {
   const { settings } = run.store.config;
   if (from === 0) await begin(run, weights);
@@ -27,109 +32,115 @@ export async function trainFrom(run: TrainingRun, weights: Weights, from: number
   }
 }
 
-/** Step 0: how good the start is. */
-async function begin(run: TrainingRun, weights: Weights): Promise<void> {
-  if ((await run.store.metrics()).length > 0) return;
-  const phases = phasesOf(run, 0);
-  const evaluation = run.store.config.settings.evaluation.every
-    ? await phases.time('evaluate', () => evaluate(run, weights.policies, 'validation', 0))
-    : null;
-  const rollouts = measureRollouts([]);
-  const learning = measureLearning([], run.store.config.settings.loss.clip);
-  await finish(run, weights, phases, {
-    step: 0,
-    ...rollouts,
-    ...batchFigures(null),
-    ...learning,
-    collapse: [],
-    kl: { act: null, rehearse: null },
-    replayLoss: null,
-    evaluation,
-    warnings: [],
-  });
-}
-
 async function trainStep(run: TrainingRun, weights: Weights, step: number): Promise<void> {
   const { settings } = run.store.config;
   const phases = phasesOf(run, step);
+  const evaluates = isDue(step, settings.evaluation.every, settings.steps);
 
-  const rollouts = await phases.time('sample', () => rolloutsOf(run, weights.policies, step));
-  const groups = groupsOf(rollouts, settings.groupSize);
-  const batch = buildBatch(groups, settings.variant, settings.advantage);
-  const learned = await phases.time('learn', () => learn(run, weights, batch));
+  const sampled = await phases.time('sample', () => rolloutsOf(run, weights.policies, step));
+  const { learned, batch, kl, replayLoss } = await phases.time('learn', async () => {
+    const { rollouts, kl } = await withDivergence(run, weights, sampled, evaluates);
+    const batch = buildBatch(groupsOf(rollouts, settings.groupSize), settings.variant, settings.advantage);
+    const rehearsals = rollouts.flatMap(({ outputs }) => outputs).filter(({ role }) => role === 'rehearse');
+    return { ...(await update(run, weights, batch, step, rehearsals.length)), batch, kl };
+  });
   await phases.time('sync', () => weights.toSampler());
-  const evaluation = isDue(step, settings.evaluation.every, settings.steps)
-    ? await phases.time('evaluate', () => evaluate(run, weights.policies, 'validation', step))
+  const evaluation = evaluates
+    ? await phases.time('evaluate', () => evaluate(run, weights.policies, 'validation'))
     : null;
 
   await finish(run, weights, phases, {
     step,
-    ...measureRollouts(rollouts),
+    ...measureRollouts(sampled),
     ...batchFigures(batch),
     ...measureLearning(learned, settings.loss.clip),
+    collapse: await collapseAt(run, weights.policies, step, sampled),
+    kl,
+    replayLoss,
+    evaluation,
+  });
+}
+
+/** Step 0: how good the start is. Nothing is learned. */
+async function begin(run: TrainingRun, weights: Weights): Promise<void> {
+  if ((await run.store.metrics()).length > 0) return;
+  const { settings } = run.store.config;
+  const phases = phasesOf(run, 0);
+  const evaluation = settings.evaluation.every
+    ? await phases.time('evaluate', () => evaluate(run, weights.policies, 'validation'))
+    : null;
+  await finish(run, weights, phases, {
+    step: 0,
+    ...measureRollouts([]),
+    ...batchFigures(null),
+    ...measureLearning([], settings.loss.clip),
     collapse: [],
     kl: { act: null, rehearse: null },
     replayLoss: null,
     evaluation,
-    warnings: [],
   });
 }
 
-/** One update of each set of weights. What has no advantage was left out of the batch and costs nothing. */
-async function learn({ store, signal }: TrainingRun, weights: Weights, batch: Batch): Promise<Learned[]> {
-  const { loss, learningRate } = store.config.settings;
-  const learned: Learned[] = [];
-  for (const one of batch.adapters) {
-    if (one.data.length === 0) continue;
-    const learner = weights.learner(one.adapter);
-    const result = await learner.forwardBackward(lossRequest(one.data, loss), signal);
-    const { weightDecay, gradientClip } = loss;
-    const step = await learner.optimStep({ learningRate, weightDecay, gradientClip }, signal);
-    learned.push({ batch: one, result, step });
-  }
-  return learned;
-}
-
-function lossRequest(data: Batch['adapters'][number]['data'], { name, clip }: Settings['loss']): LossRequest {
-  const config =
-    name === 'importance_sampling'
-      ? undefined
-      : { clip_low_threshold: 1 - clip, clip_high_threshold: 1 + clip };
-  return { loss: name, data, ...(config ? { config } : {}) };
-}
-
-/** The same seed at every step: checkpoints differ by their weights alone. */
-function evaluate(
+/**
+ * How good some weights are at a part's tasks; null where it has none, or where the run is told to stop meanwhile.
+ * With the same seeds whenever it is asked: what differs are the weights alone.
+ */
+export async function evaluate(
   { store: { config }, ports, signal }: TrainingRun,
   policies: Policies,
   part: Exclude<Part, 'train'>,
-  step: number,
 ): Promise<Evaluation | null> {
   const { environment, parts, settings } = config;
-  void step;
-  if (parts[part].length === 0) return Promise.resolve(null);
-  return evaluateTasks({
-    environment,
-    tasks: parts[part],
-    ...policies,
-    executor: ports.executor,
-    checks: ports.checks,
-    part,
-    attempts: settings.evaluation.attempts,
-    seed: mixSeed(settings.seed, 'evaluate', part),
-    concurrency: settings.concurrency,
-    recorded: settings.evaluation.recorded,
-    signal,
-  });
+  if (parts[part].length === 0) return null;
+  try {
+    return await evaluateTasks({
+      environment,
+      tasks: parts[part],
+      ...policies,
+      executor: ports.executor,
+      checks: ports.checks,
+      part,
+      attempts: settings.evaluation.attempts,
+      seed: mixSeed(settings.seed, 'evaluate', part),
+      concurrency: settings.concurrency,
+      recorded: settings.evaluation.recorded,
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
 }
 
-type Figures = Omit<Metrics, 'time' | 'seconds'>;
+type Figures = Omit<Metrics, 'time' | 'seconds' | 'warnings'>;
 
-/** Keeps a checkpoint where one is due, and writes the row. */
+/** Keeps a checkpoint where one is due, writes the row, and says what a person should look at. */
 async function finish(run: TrainingRun, weights: Weights, phases: Phases, figures: Figures): Promise<void> {
-  const kept = await keep(run, weights, phases, figures);
-  await run.store.appendMetrics({ ...figures, time: run.ports.now(), seconds: phases.result });
-  await kept();
+  const { store, ports } = run;
+  const { status } = store;
+  const before = await store.metrics();
+  const earlier = status.warnings.filter(({ step }) => step < figures.step);
+  const warnings = [
+    ...warningsOf(figures, before, earlier),
+    ...(figures.evaluation ? await changedInputs(run, figures.step) : []),
+  ];
+  const list = await keep(run, weights, phases, figures);
+  const seconds = phases.result;
+  await store.appendMetrics({ ...figures, warnings, time: ports.now(), seconds });
+  await list();
+  const recent = [...before.slice(-20).map((row) => row.seconds.total), seconds.total];
+  const perStep = recent.reduce((sum, one) => sum + one, 0) / recent.length;
+  store.setStatus({
+    warnings: [...earlier, ...warnings],
+    secondsLeft: perStep * (status.steps - figures.step),
+  });
+  const { difference } = figures;
+  if (difference && difference.mean > DIFFERENCE_STOPS) {
+    throw new UserError(
+      `Sampler and learner disagree by ${difference.mean.toFixed(2)} nats a token: they do not run the same weights.`,
+      'Check that the sampler takes the weights after each step and runs at the same precision.',
+    );
+  }
 }
 
 function batchFigures(
@@ -142,15 +153,15 @@ function batchFigures(
   };
 }
 
-const WORDS = {
+const DOING = {
   sample: 'sampling',
   reward: 'rewarding',
   learn: 'learning',
-  sync: 'handing the weights to the sampler',
+  sync: 'handing over the weights',
   evaluate: 'evaluating',
   save: 'saving',
 };
 
 function phasesOf({ store }: TrainingRun, step: number): Phases {
-  return new Phases((phase) => void store.setStatus({ step, phase: WORDS[phase] }));
+  return new Phases((phase) => void store.setStatus({ step, phase: DOING[phase] }));
 }

@@ -47,6 +47,19 @@ export async function rolloutsOf(run: TrainingRun, policies: Policies, step: num
   return all;
 }
 
+/** Rollouts of an earlier step, as they are stored. */
+export async function storedRollouts(
+  { store }: TrainingRun,
+  policies: Policies,
+  step: number,
+): Promise<StepRollout[]> {
+  const plan = new Map(planStep(store.config, step).map((planned) => [planned.index, planned]));
+  return (await store.rolloutsOf(step)).flatMap((record) => {
+    const planned = plan.get(record.index);
+    return planned ? [read(record, planned, setupFor(store.config, planned, policies))] : [];
+  });
+}
+
 async function sample(
   { store: { config }, ports, signal }: TrainingRun,
   policies: Policies,

@@ -35,6 +35,8 @@ export interface TrainingPorts {
   checks?: CheckRunner;
   /** ISO 8601. */
   now(): string;
+  /** What happened that no person need look at, for the server's log. */
+  log?(text: string): void;
 }
 
 export interface TrainingRun {

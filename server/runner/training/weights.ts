@@ -75,6 +75,10 @@ export class Weights {
     return startModel(this.config, this.servers.model, adaptersOf(this.config)[0]!);
   }
 
+  get adapters(): Adapter[] {
+    return [...this.learners.keys()];
+  }
+
   learner(adapter: Adapter): Learner {
     return this.learners.get(adapter)!;
   }

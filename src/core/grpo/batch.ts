@@ -26,6 +26,8 @@ export interface Datum {
 export interface AdapterBatch {
   adapter: 'shared' | Role;
   data: Datum[];
+  /** Which rollout of the step each sample is of: its place in the groups, one after the other. */
+  sources: number[];
   /** Completion tokens of its roles in the scored rollouts, those with advantage zero included. */
   tokens: number;
 }
@@ -53,6 +55,7 @@ export function buildBatch(
   options: AdvantageOptions = ADVANTAGE_DEFAULTS,
 ): Batch {
   const adapters = new Map<AdapterBatch['adapter'], { tokens: number; chains: Weighted[] }>();
+  let place = 0;
   const all: Record<Role, number[]> = { act: [], rehearse: [] };
   const batch: Batch = {
     adapters: [],
@@ -65,6 +68,7 @@ export function buildBatch(
     const advantages = roleWiseAdvantages(group.map(scored), options);
     let signal = false;
     group.forEach((rollout, i) => {
+      const source = place++;
       if (rollout.reward === null) {
         batch.unscored++;
         return;
@@ -78,7 +82,7 @@ export function buildBatch(
         const adapter = adapters.get(name) ?? { tokens: 0, chains: [] };
         adapters.set(name, adapter);
         adapter.tokens += chain.outputs.reduce((sum, { output }) => sum + trainable(output), 0);
-        adapter.chains.push({ chain, advantage });
+        adapter.chains.push({ chain, advantage, source });
       }
     });
     if (group.some((rollout) => rollout.reward !== null)) {
@@ -87,9 +91,15 @@ export function buildBatch(
     }
   }
   for (const [adapter, { tokens, chains }] of adapters) {
-    const data = chains.map((weighted) => datumOf(weighted, tokens));
+    const all = chains.map((weighted) => ({ datum: datumOf(weighted, tokens), source: weighted.source }));
     // What asks for no gradient costs no learning.
-    batch.adapters.push({ adapter, tokens, data: data.filter((d) => d.advantages.some((a) => a !== 0)) });
+    const asking = all.filter(({ datum }) => datum.advantages.some((advantage) => advantage !== 0));
+    batch.adapters.push({
+      adapter,
+      tokens,
+      data: asking.map(({ datum }) => datum),
+      sources: asking.map(({ source }) => source),
+    });
   }
   batch.spread = { act: deviation(all.act), rehearse: deviation(all.rehearse) };
   return batch;
@@ -98,6 +108,7 @@ export function buildBatch(
 interface Weighted {
   chain: Chain;
   advantage: number;
+  source: number;
 }
 
 function scored({ reward, outputs }: Rollout) {

@@ -48,6 +48,22 @@ export const Collapse = T.Object({
   }),
 });
 
+/** What a step's rehearsals say where the record of the same call has a certain value. */
+export const Told = T.Object({
+  tool: T.String(),
+  /** JSONPath of the field; `outcome`: whether it is a result or an error. */
+  field: T.String(),
+  /** The record's value, as JSON. */
+  recorded: T.String(),
+  /** Rehearsals, by the value that they give (as JSON). */
+  told: T.Record(T.String(), T.Integer()),
+  /** Rehearsals, and how many different calls of tasks they answer. */
+  of: T.Integer(),
+  calls: T.Integer(),
+  /** Index of a rollout that says otherwise. */
+  rollout: nullable(T.Integer()),
+});
+
 /** Something a person should look at. `code` is stable; `message` is one sentence. */
 export const Warning = T.Object({
   step: T.Integer(),
@@ -91,6 +107,8 @@ export const Metrics = T.Object({
   /** Rehearsed although a record has the answer: how many, and how many of them say otherwise. */
   recordedCalls: T.Integer(),
   contradictions: T.Integer(),
+  /** Empty where recorded answers are reused. Rows of older runs lack it. */
+  told: T.Optional(T.Array(Told)),
   collapse: T.Array(Collapse),
   stops: T.Record(T.String(), T.Integer()),
   /** Mean entropy of the sampled tokens' distributions, nats. */
@@ -145,6 +163,19 @@ export const Checkpoint = T.Object({
   kept: T.Boolean(),
 });
 
+/** What came of a run, on the test tasks: its best checkpoint, and the start. */
+export const RunResult = T.Object({
+  /** Of the best checkpoint; 0 where nothing was better than the start. */
+  step: T.Integer(),
+  best: Evaluation,
+  start: Evaluation,
+  /** Success of the best less the start's, paired by task: real where both have it, else rehearsed. */
+  on: T.Union([T.Literal('real'), T.Literal('rehearsed')]),
+  difference: nullable(
+    T.Composite([Estimate, T.Object({ better: T.Integer(), worse: T.Integer(), same: T.Integer() })]),
+  ),
+});
+
 /** `status.json`: where the run stands. Written whole, atomically. */
 export const RunStatus = T.Object({
   id: T.String(),
@@ -171,6 +202,8 @@ export const RunStatus = T.Object({
   bestStep: nullable(T.Integer()),
   checkpoints: T.Array(Checkpoint),
   warnings: T.Array(Warning),
+  /** Once the run is done, where it has test tasks. */
+  result: T.Optional(RunResult),
 });
 
 /** One output as it was trained on. Prompt ids of the first output of a chain are kept, later ones extend it. */
@@ -205,10 +238,12 @@ export const RolloutRecord = T.Object({
 export type Estimate = Static<typeof Estimate>;
 export type Evaluation = Static<typeof Evaluation>;
 export type Collapse = Static<typeof Collapse>;
+export type Told = Static<typeof Told>;
 export type Warning = Static<typeof Warning>;
 export type Metrics = Static<typeof Metrics>;
 export type RunState = Static<typeof RunState>;
 export type Checkpoint = Static<typeof Checkpoint>;
+export type RunResult = Static<typeof RunResult>;
 export type RunStatus = Static<typeof RunStatus>;
 export type OutputRecord = Static<typeof OutputRecord>;
 export type RolloutRecord = Static<typeof RolloutRecord>;
