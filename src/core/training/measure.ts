@@ -1,10 +1,11 @@
 /** What the rollouts of a step say, as figures of its row of metrics. */
-import { findRecorded } from '../environment/recorded';
+import { type CallBefore, findRecorded } from '../environment/recorded';
 import { rulesOf } from '../fidelity/author';
 import { compareAnswers } from '../fidelity/compare';
 import { tokensOf } from '../rehearsal/lists';
 import type { CallStep, Output, Role, State } from '../rehearsal/types';
 import type { Metrics } from './run.types';
+import { toldIn } from './told';
 
 /** A rollout as measuring sees it. */
 export interface Seen {
@@ -29,6 +30,7 @@ export type RolloutFigures = Pick<
   | 'wellFormed'
   | 'recordedCalls'
   | 'contradictions'
+  | 'told'
   | 'stops'
   | 'entropy'
 >;
@@ -54,6 +56,7 @@ export function measureRollouts(rollouts: readonly Seen[]): RolloutFigures {
     wellFormed: mean(rehearsed.map(({ step }) => (step.observation!.raw === undefined ? 1 : 0))),
     recordedCalls: asked.length,
     contradictions: asked.filter((contradicts) => contradicts).length,
+    told: toldIn(rollouts),
     stops: countBy(states, ({ position }) => (position.kind === 'done' ? position.stop : null)),
     entropy: byRole((role) => entropyOf(outputs.filter((output) => output.role === role))),
   };
@@ -76,6 +79,17 @@ export function callsIn(state: State): CallInRollout[] {
   return steps.map((step, i) => ({ step, state, before: steps.slice(0, i) }));
 }
 
+/** As the rule of recorded answers wants them. */
+export function earlierCalls(before: readonly CallStep[]): CallBefore[] {
+  return before
+    .filter(({ call }) => call)
+    .map(({ call, tool, gate }) => ({
+      tool: call!.name,
+      readOnly: tool?.readOnly ?? false,
+      valid: gate === null && tool !== undefined,
+    }));
+}
+
 /** Our own gate's code, or the one that the policy gave in its place (`gates: "prompt"`). */
 function gateCode({ gate, observation }: CallStep): string | null {
   if (gate) return gate.code;
@@ -93,14 +107,7 @@ const GATE_CODES = new Set(['INVALID_TOOL_CALL_FORMAT', 'TOOL_NOT_AVAILABLE', 'I
 function contradictionOf({ step, state, before }: CallInRollout): boolean | null {
   const { environment, task } = state.setup;
   if (!step.call) return null;
-  const earlier = before
-    .filter(({ call }) => call)
-    .map(({ call, tool, gate }) => ({
-      tool: call!.name,
-      readOnly: tool?.readOnly ?? false,
-      valid: gate === null && tool !== undefined,
-    }));
-  const recorded = findRecorded(environment, step.call, earlier, task.state);
+  const recorded = findRecorded(environment, step.call, earlierCalls(before), task.state);
   if (!recorded) return null;
   const { outcome, value } = step.observation!;
   return compareAnswers({ outcome, value }, recorded, rulesOf(environment)).verdict === 'differs';
