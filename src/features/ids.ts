@@ -6,6 +6,7 @@
 /** Commands of the palette, of menus and of trees. */
 export const Command = {
   startSession: 'rehearsal.startSession',
+  startRealSession: 'rehearsal.startRealSession',
   debugTask: 'rehearsal.debugTask',
   runTasks: 'rehearsal.runTasks',
   runSession: 'rehearsal.runSession',
@@ -29,6 +30,16 @@ export const Command = {
   compare: 'rehearsal.compare',
   openComparison: 'rehearsal.openComparison',
   clearDifferences: 'rehearsal.clearDifferences',
+  launchTraining: 'rehearsal.launchTraining',
+  openRun: 'rehearsal.openRun',
+  stopRun: 'rehearsal.stopRun',
+  resumeRun: 'rehearsal.resumeRun',
+  deleteRun: 'rehearsal.deleteRun',
+  exportRollouts: 'rehearsal.exportRollouts',
+  compareCheckpoints: 'rehearsal.compareCheckpoints',
+  branchCheckpoint: 'rehearsal.branchCheckpoint',
+  exportCheckpoint: 'rehearsal.exportCheckpoint',
+  useCheckpoint: 'rehearsal.useCheckpoint',
   showLog: 'rehearsal.showLog',
   manageConsents: 'rehearsal.manageConsents',
   setToolSecret: 'rehearsal.setToolSecret',
@@ -39,6 +50,7 @@ export const ViewContainer = 'rehearsal';
 export const View = {
   environments: 'rehearsal.environments',
   sessions: 'rehearsal.sessions',
+  training: 'rehearsal.training',
   server: 'rehearsal.server',
 } as const;
 
@@ -98,6 +110,12 @@ export const COMPARED_SCHEME = 'rehearsal-compared';
 
 /** End of their names, by which VS Code gives them their language, and folds what matches. */
 export const ANSWER_EXTENSION = '.rehearsal-answer';
+
+/** View type of the page of a run. */
+export const TRAINING_PANEL = 'rehearsal.training.run';
+
+/** View type of the page over a training file. */
+export const TRAINING_EDITOR = 'rehearsal.training.file';
 
 /** Name of the log output channel. */
 export const LOG_CHANNEL = 'Rehearsal';

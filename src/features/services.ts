@@ -7,6 +7,7 @@ import type * as vscode from 'vscode';
 import type { Diagnostic } from '../core/environment/diagnostics';
 import type { Environment, Tool } from '../core/environment/types';
 import type { Policy, Sampling, Signal } from '../core/policy';
+import type { ObservationsFrom } from '../core/rehearsal/types';
 import type { Executor, ToolCall } from '../node/tools';
 import type { CheckRunner } from '../node/tools/checks';
 
@@ -31,6 +32,11 @@ export interface Server {
   connect(model?: string, signal?: Signal): Promise<Policy>;
   /** Names of the models that can be asked for, the default first. Throws `UserError`. */
   models(): Promise<string[]>;
+  /**
+   * Where training runs: the server of the settings where that one trains, else the local one, which is started
+   * only where `start` says so. Null where it does not run. Throws `UserError`.
+   */
+  address(options: { start: boolean }): Promise<{ url: string; token: string } | null>;
 }
 
 export interface LoadedEnvironment {
@@ -79,6 +85,8 @@ export interface StartRequest {
   task?: string;
   model?: string;
   seed?: number;
+  /** Who answers the calls: the policy, or the real tools. */
+  observations?: ObservationsFrom;
   /** Run to the end without stopping. */
   noDebug?: boolean;
 }

@@ -8,6 +8,8 @@ export interface Filters {
   failedGate: boolean;
   rehearsedError: boolean;
   unparseable: boolean;
+  /** Stop after a rehearsed or recorded answer that differs from the real one: whoever drives has it executed. */
+  differsFromReal: boolean;
   /** Stop after a token less likely than this (0 to 1), or null. */
   belowProbability: number | null;
 }
@@ -17,6 +19,7 @@ export const NO_FILTERS: Filters = {
   failedGate: false,
   rehearsedError: false,
   unparseable: false,
+  differsFromReal: false,
   belowProbability: null,
 };
 
@@ -24,7 +27,12 @@ export type StopReason =
   | { kind: 'function breakpoint'; tool: string }
   | { kind: 'exception'; filter: ExceptionFilter; text: string };
 
-export type ExceptionFilter = 'failedGate' | 'rehearsedError' | 'unparseable' | 'belowProbability';
+export type ExceptionFilter =
+  | 'failedGate'
+  | 'rehearsedError'
+  | 'unparseable'
+  | 'differsFromReal'
+  | 'belowProbability';
 
 /** Why to stop after this step, or null. Pure, so that stepping back can ask it too. */
 export function stopReason(
@@ -61,7 +69,8 @@ function lastCalls(state: State): readonly CallStep[] {
   return state.turns[state.turns.length - 1]?.calls ?? [];
 }
 
-function newObservation(before: State, after: State): CallStep | undefined {
+/** The call that this step answered, or undefined. */
+export function newObservation(before: State, after: State): CallStep | undefined {
   const known = before.turns.length === after.turns.length ? lastCalls(before) : [];
   return lastCalls(after).find((step) => step.observation && !known[step.index]?.observation);
 }

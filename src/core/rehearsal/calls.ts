@@ -53,8 +53,15 @@ export function callOpenAt(at: SessionNode): CallPlace | null {
   };
 }
 
+/** A call that a person asks about, as if it were made in the turn that begins at `from`. */
+export function callAskedAt(from: State, call: MadeCall): Pick<CallPlace, 'call' | 'before' | 'mayWrite'> {
+  const tool = from.setup.environment.tools.find(({ name }) => name === call.tool);
+  const before = writesBefore(from, from.turns.length + 1, 0);
+  return { call, before, mayWrite: mayWrite({ tool }) };
+}
+
 /** What a server says of its own tools is not relied upon: such calls are made again. */
-function mayWrite({ tool }: CallStep): boolean {
+function mayWrite({ tool }: Pick<CallStep, 'tool'>): boolean {
   return !tool?.readOnly || Boolean(tool.hinted);
 }
 

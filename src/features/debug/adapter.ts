@@ -281,6 +281,7 @@ export class RehearsalDebugSession extends InspectingDebugSession {
       live.off('stop', this.onStop);
       live.off('close', this.onClose);
       live.watch = () => null;
+      live.looksAtReal = false;
       this.host.left(live);
     }
     this.sendEvent(new TerminatedEvent());

@@ -117,6 +117,7 @@ export class Breakpoints {
 
   private update(): void {
     if (!this.isEnabled) return;
+    this.live.looksAtReal = this.exceptions.differsFromReal;
     this.live.watch = watchOf({
       tools: new Set([...this.tools, ...this.toolsOfLines]),
       filters: this.exceptions,

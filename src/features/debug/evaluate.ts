@@ -80,6 +80,18 @@ function own(value: Json, key: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
 }
 
+/** What a call in the console is to be: rehearsed, executed (`!`), or both and compared (`?`). */
+export type Asked = 'rehearse' | 'execute' | 'compare';
+
+const MARKS: { [mark: string]: Asked } = { '!': 'execute', '?': 'compare' };
+
+/** An expression without its mark, and what the mark asks for. */
+export function askedBy(expression: string): { asked: Asked; text: string } {
+  const text = expression.trimStart();
+  const asked = MARKS[text[0] ?? ''];
+  return asked ? { asked, text: text.slice(1) } : { asked: 'rehearse', text };
+}
+
 const CALL = /^\s*([A-Za-z_][\w.-]*)\s*\(([\s\S]*)\)\s*;?\s*$/;
 
 /** The call that an expression writes, or null where it writes none. Throws `ExpressionError` for bad JSON. */

@@ -26,6 +26,12 @@ export const EXCEPTION_FILTERS: (P.ExceptionBreakpointsFilter & { filter: Except
     description: 'Stops after a rehearsed response that cannot be read as a result.',
   },
   {
+    filter: 'differsFromReal',
+    label: 'Rehearsal Differs From the Real Tool',
+    description:
+      'Executes each call that was rehearsed, once you allow it, and stops where the real answer differs.',
+  },
+  {
     filter: 'belowProbability',
     label: 'Improbable Token',
     description: `Stops after a token below a probability (${DEFAULT_PROBABILITY} where no condition is given).`,
@@ -46,9 +52,7 @@ export function exceptionFilters(args: P.SetExceptionBreakpointsArguments): {
   ];
   const breakpoints = wanted.map(({ filterId, condition }): P.Breakpoint => {
     if (filterId !== 'belowProbability') {
-      if (filterId !== 'failedGate' && filterId !== 'rehearsedError' && filterId !== 'unparseable') {
-        return { verified: false, message: 'There is no such filter.' };
-      }
+      if (!isSwitch(filterId)) return { verified: false, message: 'There is no such filter.' };
       filters[filterId] = true;
       return { verified: true };
     }
@@ -63,6 +67,13 @@ export function exceptionFilters(args: P.SetExceptionBreakpointsArguments): {
     return { verified: true };
   });
   return { filters, breakpoints };
+}
+
+/** Filters that are on or off, without a condition. */
+const SWITCHES = ['failedGate', 'rehearsedError', 'unparseable', 'differsFromReal'] as const;
+
+function isSwitch(filter: string): filter is (typeof SWITCHES)[number] {
+  return (SWITCHES as readonly string[]).includes(filter);
 }
 
 /** All that a session stops at besides its gestures. */

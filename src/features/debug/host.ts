@@ -1,6 +1,7 @@
 /** What the debug adapter needs of the editor around it; the adapter itself knows no VS Code. */
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
 import type { TranscriptDocument } from '../../core/rehearsal/document';
+import type { ObservationsFrom } from '../../core/rehearsal/types';
 import type { LiveSession } from '../session/live';
 
 /** Attributes of a launch configuration; package.json describes them to people. */
@@ -11,6 +12,8 @@ export interface LaunchArguments extends P.LaunchRequestArguments {
   session?: string;
   seed?: number;
   temperature?: number;
+  /** Who answers the calls. */
+  observations?: ObservationsFrom;
   stopOnEntry?: boolean;
 }
 

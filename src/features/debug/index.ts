@@ -55,7 +55,8 @@ function hostOf(services: Services, parts: SessionParts, session: vscode.DebugSe
 async function openOrCreate(sessions: Sessions, args: LaunchArguments): Promise<LiveSession> {
   if (args.session) return sessions.open(args.session);
   const { program = '', task = '', model, seed, temperature } = args;
-  return sessions.create({ file: program, task, model, seed, temperature });
+  const observations = args.observations === 'real' ? 'real' : 'rehearse';
+  return sessions.create({ file: program, task, model, seed, temperature, observations });
 }
 
 async function linesOf({ environments }: Services, file: string): Promise<EnvironmentLines> {

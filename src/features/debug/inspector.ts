@@ -1,11 +1,12 @@
 /** What a stopped session shows: stack, scopes, variables, and the values of expressions. */
 import { Source, StackFrame } from '@vscode/debugadapter';
 import type { DebugProtocol as P } from '@vscode/debugprotocol';
-import { rehearseCall, turnStart } from '../../core/rehearsal/ask';
+import { turnStart } from '../../core/rehearsal/ask';
 import { printable } from '../../core/text';
 import type { LiveSession } from '../session/live';
 import { cursorPlace, type Place } from '../session/places';
-import { callIn, ExpressionError, NAMES, read } from './evaluate';
+import { AskedCall } from './asked-call';
+import { askedBy, callIn, ExpressionError, NAMES, read } from './evaluate';
 import { type Focus, focusOf } from './focus';
 import type { AdapterHost, EnvironmentLines } from './host';
 import { outputScopes, type ScopeRows, taskScopes, turnScopes } from './scopes';
@@ -77,23 +78,27 @@ export class Inspector {
   }
 
   /**
-   * The value of an expression. Only where `mayAsk` a call is rehearsed: as if it were written in this turn,
-   * beside the session, which stays as it is. Throws `ExpressionError`, and what the server throws.
+   * The value of an expression. Only where `mayAsk` a call is rehearsed, executed (`!`), or both and compared (`?`):
+   * as if it were written in this turn, beside the session, which stays as it is. Throws `ExpressionError`, and
+   * what the server throws.
    */
   async evaluate(
     expression: string,
     mayAsk: boolean,
     signal: AbortSignal,
   ): Promise<P.EvaluateResponse['body']> {
-    const call = callIn(expression);
-    if (!call) return this.result(jsonRow('', read(expression, this.focus)));
-    if (!mayAsk) throw new ExpressionError('Only the debug console rehearses calls.');
+    const { asked, text } = askedBy(expression);
+    const call = callIn(text);
+    if (!call) {
+      if (asked === 'rehearse') return this.result(jsonRow('', read(expression, this.focus)));
+      throw new ExpressionError('Write a call behind the mark, as !get_order({"order_id": "#W1"}).');
+    }
+    if (!mayAsk) throw new ExpressionError('Only the debug console rehearses and executes calls.');
     const from = turnStart(this.live.session.path());
-    const step = await rehearseCall(from, call, await this.live.connection(signal), signal);
-    const { observation } = step;
-    if (!observation) throw new ExpressionError('The rehearsal was stopped before its end.');
-    const row = jsonRow('', observation.value);
-    return this.result({ ...row, value: `${observation.source} ${observation.outcome}: ${row.value}` });
+    const answers = new AskedCall(this.live, from, call, signal);
+    if (asked === 'rehearse') return this.result(await answers.rehearsed());
+    if (asked === 'execute') return this.result(await answers.executed());
+    return this.result(await answers.compared());
   }
 
   private result(row: Row): P.EvaluateResponse['body'] {

@@ -17,7 +17,7 @@ import type { Session } from '../../core/rehearsal/session';
 import type { Observation } from '../../core/rehearsal/types';
 import { reasonOf, UserError } from '../../core/user-error';
 import { answerScorer } from '../../node/fidelity/surprise';
-import { World } from '../../node/tools/world';
+import { type PlacedCall, World } from '../../node/tools/world';
 import type { RealExecutor } from '../services';
 import { failureOf } from './failure';
 
@@ -103,13 +103,16 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
   }
 
   /** Has the other answer, where it is not there yet, and compares both. */
-  async compare(node: number): Promise<void> {
+  async compare(node: number, signal?: AbortSignal): Promise<void> {
     const place = this.placeOf(node);
+    const stop = () => this.cancel(node);
+    signal?.addEventListener('abort', stop, { once: true });
     const own = this.observationAt(place, node);
     if (this.others.get(node)?.status !== 'done') {
       if (own.source === 'real') await this.rehearse(node, place, own);
       else await this.execute(node);
     }
+    signal?.removeEventListener('abort', stop);
     const other = this.others.get(node);
     if (other?.status !== 'done' || !other.answer) return;
     const { rehearsed, real } = sidesOf(own, other);
@@ -146,7 +149,7 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
   }
 
   /** Executes a call at a place, for those who show the outcome elsewhere; null where the person said no. */
-  async executeAt(place: CallPlace, signal: AbortSignal) {
+  async executeAt(place: PlacedCall, signal: AbortSignal) {
     const { executor, world } = await this.open();
     const { environment } = this.session.setup;
     const tool = environment.tools.find(({ name }) => name === place.call.tool);

@@ -45,6 +45,9 @@ export function registerSession(services: Services): SessionFeature & SessionPar
     vscode.commands.registerCommand(Command.runSession, (argument) => {
       return run(feature.start({ ...targetOf(argument), noDebug: true }));
     }),
+    vscode.commands.registerCommand(Command.startRealSession, (argument) =>
+      run(feature.start({ ...targetOf(argument), observations: 'real' })),
+    ),
     vscode.commands.registerCommand(Command.openSession, (argument) => run(feature.openOne(argument))),
     vscode.commands.registerCommand(Command.showPanel, () => run(feature.showCurrent('panel'))),
     vscode.commands.registerCommand(Command.showTranscript, () => run(feature.showCurrent('transcript'))),
@@ -99,7 +102,8 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
 
   async start({ file, noDebug, ...request }: StartRequest = {}): Promise<void> {
     const folder = file ? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) : undefined;
-    const name = request.task ? `Rehearse ${request.task}` : 'Rehearse';
+    const verb = request.observations === 'real' ? 'Execute' : 'Rehearse';
+    const name = request.task ? `${verb} ${request.task}` : verb;
     const configuration = {
       type: DEBUG_TYPE,
       request: 'launch',

@@ -3,14 +3,7 @@
  * gestures and follow its events; none of them keeps a position of its own.
  */
 import { EventEmitter } from 'node:events';
-import {
-  drive,
-  GESTURES,
-  type Gesture,
-  type Ports,
-  stepBefore,
-  type Until,
-} from '../../core/rehearsal/drivers';
+import { type Gesture, type Ports, stepBefore, type Until } from '../../core/rehearsal/drivers';
 import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { ObservationsFrom } from '../../core/rehearsal/types';
@@ -18,6 +11,7 @@ import type { UserError } from '../../core/user-error';
 import { Beside, type BesideHost } from './beside';
 import { Connection } from './connection';
 import { failureOf } from './failure';
+import { differenceAt, driveLooking } from './looking';
 import { Patience } from './patience';
 import { firstNotReal, takeReal } from './real';
 import { type Stop, type StopKind, type Surface, stopText } from './stops';
@@ -27,7 +21,7 @@ export type Status = 'stopped' | 'running' | 'ended' | 'failed';
 type Step = Parameters<Until>[0];
 
 /** What a step is stopped for. */
-type Reason = Pick<Stop, 'kind' | 'exception'>;
+export type Reason = Pick<Stop, 'kind' | 'exception'>;
 
 /** Why to stop after a step besides the gesture itself: breakpoints and filters. */
 export type Watch = (step: Step) => Reason | null;
@@ -72,6 +66,8 @@ export class LiveSession extends EventEmitter<Events> {
   /** What the real tools answer to its calls. */
   readonly beside: Beside;
   watch: Watch = () => null;
+  /** Have each rehearsed answer executed as well, and stop where both differ. */
+  looksAtReal = false;
   status: Status;
   failure: UserError | null = null;
   lastStop: Stop;
@@ -299,6 +295,7 @@ export class LiveSession extends EventEmitter<Events> {
     this.emit('run', by);
     const from = this.session.cursor.id;
     let kind: StopKind;
+    let different: Reason | null = null;
     try {
       // A step over stored tokens needs no server, so it must not fail for want of one.
       await first?.(abort.signal);
@@ -308,7 +305,7 @@ export class LiveSession extends EventEmitter<Events> {
         observations: this.from,
         execute: () => this.beside.executeOpen(this.session.cursor.id, abort.signal),
       };
-      if (!abort.signal.aborted) await drive(this.session, ports, this.untilOf(gesture), abort.signal);
+      if (!abort.signal.aborted) different = await driveLooking(this, gesture, ports, abort.signal);
       kind = abort.signal.aborted ? 'pause' : 'step';
     } catch (error) {
       kind = abort.signal.aborted ? 'pause' : 'failed';
@@ -317,8 +314,8 @@ export class LiveSession extends EventEmitter<Events> {
     this.patience.end();
     this.milliseconds += this.now() - this.running.since;
     this.running = null;
-    const seen =
-      kind === 'failed' || this.session.cursor.id === from ? null : this.seenAt(this.session.cursor.id);
+    const hasMoved = kind !== 'failed' && this.session.cursor.id !== from;
+    const seen = different ?? (hasMoved ? this.seenAt(this.session.cursor.id) : null);
     if (this.ended && kind !== 'failed') this.stand('end', by);
     else this.stand(kind === 'step' && seen ? seen.kind : kind, by, seen?.exception);
     finished();
@@ -330,23 +327,18 @@ export class LiveSession extends EventEmitter<Events> {
     this.options.log?.(`session ${this.id}: ${this.failure.message}`, error);
   }
 
-  private untilOf(gesture: Gesture): Until {
-    const until = GESTURES[gesture];
-    // One token always stops; `drive` knows it by identity and asks the server for one token only.
-    if (gesture === 'token') return until;
-    return (step) => until(step) || this.watch(step) !== null;
-  }
-
   /** What `watch` says of the step that led to a node. */
   private seenAt(id: number): ReturnType<Watch> {
+    const step = this.stepTo(id);
+    if (!step || step.reply.kind === 'prompt') return null;
+    return this.watch(step) ?? (this.looksAtReal ? differenceAt(this.beside, id) : null);
+  }
+
+  /** The step that led to a node; null for the start. */
+  stepTo(id: number): Step | null {
     const node = this.session.node(id);
-    if (node.parent === null || !node.reply || node.reply.kind === 'prompt') return null;
-    return this.watch({
-      before: this.session.node(node.parent).state,
-      after: node.state,
-      reply: node.reply,
-      node,
-    });
+    if (node.parent === null || !node.reply) return null;
+    return { before: this.session.node(node.parent).state, after: node.state, reply: node.reply, node };
   }
 
   private stand(kind: StopKind, by: Surface, exception?: Stop['exception']): void {

@@ -26,6 +26,7 @@ class Panel {
   private receive(message: ToSession): void {
     assert.ok(isToSession(message), 'the panel would ignore it');
     this.messages.push(message);
+    if (!('head' in message)) return;
     this.head = message.head;
     if (message.type === 'session') this.view = message.view;
     const view = this.view!;
