@@ -55,6 +55,8 @@ const BUNDLES = [
   { ...program, entryPoints: { cli: 'src/cli/main.ts' } },
   { ...program, entryPoints: { runner: 'server/runner/main.ts' } },
   { ...page, entryPoints: { 'webview/session': 'webview/session/main.ts' } },
+  { ...page, entryPoints: { 'webview/compare': 'webview/compare/main.ts' } },
+  { ...page, entryPoints: { 'webview/training': 'webview/training/main.ts' } },
   {
     ...extension,
     entryPoints: hostSuite(),

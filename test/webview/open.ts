@@ -27,7 +27,7 @@ export interface PanelPage {
 
 export interface PanelOptions {
   /** Bundle of `dist/webview`; the session panel's where absent. */
-  bundle?: 'session' | 'training';
+  bundle?: 'session' | 'training' | 'compare';
   /** `data-` attributes of the body. */
   data?: Record<string, string>;
   /** What is there once the page has been drawn. */

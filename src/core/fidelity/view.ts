@@ -1,6 +1,6 @@
 /** From a comparison to what people see of it. Pure; every figure is the same as in the files of a comparison. */
 import type { Environment, Example } from '../environment/types';
-import { equalJson } from '../json';
+import { equalJson, type Json } from '../json';
 import { previewJson } from '../preview';
 import { authorRecord } from './author';
 import { type ComparedCall, type ComparisonRun, counted, modelsRecord, summaryRecord } from './comparison';
@@ -165,9 +165,10 @@ export function pairView(
     first: comparison.first?.path ?? null,
     fields: order.slice(0, SHOWN_PAIR_FIELDS).map((field) => ({
       path: field.path,
+      field: field.field,
       kind: field.kind,
-      rehearsed: field.rehearsed === undefined ? null : previewJson(field.rehearsed, SHOWN_TEXT).text,
-      real: field.real === undefined ? null : previewJson(field.real, SHOWN_TEXT).text,
+      rehearsed: field.rehearsed === undefined ? null : lineOf(field.rehearsed),
+      real: field.real === undefined ? null : lineOf(field.real),
       label: field.label ?? null,
     })),
     moreFields: Math.max(0, fields.length - SHOWN_PAIR_FIELDS),
@@ -178,4 +179,15 @@ export function pairView(
     unscored: pair.unscored ?? null,
     isExample: new ExampleIndex(examples).has(pair),
   };
+}
+
+/** The beginning of a value on one line: line ends inside of texts are escapes. */
+function lineOf(value: Json): string {
+  const { text, cut: isCut } = previewJson(value, SHOWN_TEXT);
+  return (
+    text
+      .replace(/([[{])\n\s*/g, '$1')
+      .replace(/\n\s*([\]}])/g, '$1')
+      .replace(/\n\s*/g, ' ') + (isCut ? '…' : '')
+  );
 }

@@ -156,6 +156,8 @@ export const RowView = T.Object({
 
 export const FieldRow = T.Object({
   path: T.String(),
+  /** The same for every item of a list. */
+  field: T.String(),
   kind: Kind,
   /** JSON text, cut where it is long; null where that side has it not. */
   rehearsed: nullable(T.String()),

@@ -209,9 +209,12 @@ class Feature implements vscode.Disposable {
       case 'export':
         return exportTo(live, message.format);
       case 'ignore':
-        return apply(await ignoreEdit(file, [message.path]));
+        return this.write(live, await ignoreEdit(file, [message.path]));
       case 'recordAll':
-        return apply(await recordEdit(file, await this.unrecorded(live, message.tool, message.side)));
+        return this.write(
+          live,
+          await recordEdit(file, await this.unrecorded(live, message.tool, message.side)),
+        );
       case 'tool': {
         const { uri, range } = (await this.environments.load(file)).tool(message.tool);
         await vscode.window.showTextDocument(uri, { selection: range, viewColumn: column });
@@ -224,9 +227,12 @@ class Feature implements vscode.Disposable {
       case 'diff':
         return this.diffs.show(`${live.head.id}-${message.side}-${message.id}`, pair, column);
       case 'verdict':
-        return apply(await verdictEdit(file, { pair, verdict: message.verdict, note: message.note }));
+        return this.write(
+          live,
+          await verdictEdit(file, { pair, verdict: message.verdict, note: message.note }),
+        );
       case 'record':
-        return apply(await recordEdit(file, [pair]));
+        return this.write(live, await recordEdit(file, [pair]));
       case 'debug': {
         const { request } = live.head;
         if (request.kind === 'session') return this.session.open(request.session);
@@ -234,6 +240,12 @@ class Feature implements vscode.Disposable {
           return this.session.start({ file, task: pair.task, model: live.runs[message.side]!.model });
       }
     }
+  }
+
+  /** What was written is shown at once. */
+  private async write(live: LiveComparison, edit: vscode.WorkspaceEdit): Promise<void> {
+    await apply(edit);
+    await this.comparisons.judge(live);
   }
 
   private async unrecorded(live: LiveComparison, tool: string, side: number) {
