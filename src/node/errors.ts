@@ -145,6 +145,13 @@ export const errors = {
         : 'It offers none at all.',
       SELECT_MODEL,
     ),
+  noModels: (url: string) =>
+    new NodeError(
+      'model-unknown',
+      `The server at ${url} offers no model.`,
+      'Start it with a model, or choose another server.',
+      SELECT_MODEL,
+    ),
   modelGone: (url: string, text: string) =>
     new NodeError(
       'model-unknown',

@@ -2,8 +2,8 @@
  * The environments of the workspace, read once and again when one of their files changes: on disk, or in an
  * editor that was not saved yet. Trees, tests, lenses and diagnostics all ask here.
  */
-import fs from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { readText as readFile } from '../../node/environments';
 import { ENVIRONMENT_FILES, Language } from '../ids';
 import type { Environments } from '../services';
 import { Loaded } from './loaded';
@@ -101,7 +101,7 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
 /** The text in an editor goes before the one on disk. */
 async function readText(file: string): Promise<string> {
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === file);
-  return open ? open.getText() : fs.readFile(file, 'utf8');
+  return open ? open.getText() : readFile(file);
 }
 
 /** Whether a document is an environment file. */

@@ -21,7 +21,7 @@ export interface ConnectOptions extends ServerOptions {
 /** Finds out what a server offers and returns a policy. Throws `NodeError` with what to do next. */
 export async function connectPolicy(options: ConnectOptions, signal?: Signal): Promise<Policy> {
   const server = new ModelServer(options);
-  const card = pick(await modelCards(server, signal), options.model);
+  const card = pick(server, await modelCards(server, signal), options.model);
   const form = await probeForm(server, card.id, signal);
   const who = whoIs(card, form);
   const decode = decoder(server, card.id);
@@ -41,11 +41,13 @@ export async function connectPolicy(options: ConnectOptions, signal?: Signal): P
   return { info, render, decode, encode, sample, score: scorer({ ...scoring, texts }, info) };
 }
 
-function pick(cards: readonly ModelCard[], wanted: string | undefined): ModelCard {
-  const card = wanted === undefined ? cards[0] : cards.find(({ id }) => id === wanted);
+function pick(server: ModelServer, cards: readonly ModelCard[], wanted: string | undefined): ModelCard {
+  const [first] = cards;
+  if (!first) throw errors.noModels(server.url);
+  const card = wanted === undefined ? first : cards.find(({ id }) => id === wanted);
   if (!card)
     throw errors.noModel(
-      wanted ?? 'any',
+      wanted!,
       cards.map(({ id }) => id),
     );
   return card;

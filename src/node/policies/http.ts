@@ -36,7 +36,7 @@ export class ModelServer {
       maxRetries: 0,
       timeout: 24 * 3600 * 1000, // our own guard says what hangs
       logLevel: 'off',
-      fetch: withReadableErrors(options.fetch ?? globalThis.fetch),
+      fetch: guarded(options.fetch ?? globalThis.fetch, this.url),
     });
   }
 
@@ -161,10 +161,17 @@ function rootOf(baseUrl: string): string {
 
 const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
-/** The client drops the reason of a refusal that is not in OpenAI's shape (FastAPI's `detail`, plain text). */
-function withReadableErrors(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+/** The most that is held of one event of a stream, and of any other answer: far more than servers have to say. */
+const MOST_EVENT = 4 << 20;
+const MOST_ANSWER = 256 << 20;
+
+/**
+ * Answers are bounded, since the client gathers whole lines and whole bodies. It also drops the reason of a refusal
+ * that is not in OpenAI's shape (FastAPI's `detail`, plain text).
+ */
+function guarded(fetch: typeof globalThis.fetch, url: string): typeof globalThis.fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = bounded(await fetch(input, init), url);
     if (response.ok) return response;
     const headers = new Headers({ 'content-type': 'application/json' });
     const retry = response.headers.get('retry-after');
@@ -172,6 +179,25 @@ function withReadableErrors(fetch: typeof globalThis.fetch): typeof globalThis.f
     return new Response(errorShape(await response.text()), { status: response.status, headers });
   };
 }
+
+function bounded(answer: Response, url: string): Response {
+  const events = answer.headers.get('content-type')?.includes('event-stream') ?? false;
+  const length = answer.headers.get('content-length');
+  if (!answer.body || (!events && length !== null && Number(length) <= MOST_ANSWER)) return answer;
+  const most = events ? MOST_EVENT : MOST_ANSWER;
+  let held = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, controller) {
+      const end = events ? part.lastIndexOf(LINE_END) : -1;
+      held = end < 0 ? held + part.length : part.length - end - 1;
+      if (held > most) throw errors.odd(url, `one of its answers is longer than ${most >> 20} MiB`);
+      controller.enqueue(part);
+    },
+  });
+  return new Response(answer.body.pipeThrough(counted), answer);
+}
+
+const LINE_END = 10;
 
 function errorShape(text: string): string {
   let body: unknown;

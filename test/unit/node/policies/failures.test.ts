@@ -115,6 +115,20 @@ describe('a server that fails', () => {
     await fails(sampled(await connected(`${TOKEN}data: {"choices": [\n\n`)), 'server-odd');
   });
 
+  it('sends a line without an end', async () => {
+    const policy = await connected(`${TOKEN}data: ${'x'.repeat(6 << 20)}`);
+    const tokens: SampledToken[] = [];
+    const error = await fails(sampled(policy, tokens), 'server-odd');
+    assert.match(error.message, /longer than 4 MiB/);
+    assert.equal(tokens.length, 1);
+  });
+
+  it('offers no model at all', async () => {
+    server = await modelServer(() => ({ object: 'list', data: [] }));
+    const error = await fails(connectPolicy({ baseUrl: server.url }), 'model-unknown');
+    assert.match(error.message, /offers no model\.$/);
+  });
+
   it('no longer has the model', async () => {
     const body = { error: { message: 'The model `smollm2` does not exist.', code: 404 } };
     await fails(sampled(await connected((response) => json(response, 404, body))), 'model-unknown');
