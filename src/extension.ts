@@ -16,6 +16,7 @@ import { registerSavedSessions } from './features/session/saved';
 import { registerTesting } from './features/testing';
 import { Results } from './features/testing/results';
 import { registerTools } from './features/tools';
+import { registerTraining } from './features/training';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = createLog(context);
@@ -44,5 +45,6 @@ export function activate(context: vscode.ExtensionContext): void {
   registerEnvironments(services, environments, results, session);
   registerSavedSessions(services, session, results);
   registerFidelity(services, environments, session);
+  registerTraining({ services, config, environments, session });
   registerTesting({ services, config, environments, results, session });
 }

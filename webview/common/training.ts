@@ -196,6 +196,7 @@ export const ToTraining = T.Union([
   T.Object({ type: T.Literal('rollouts'), step: T.Integer(), groups: T.Array(GroupView) }),
   T.Object({ type: T.Literal('rollout'), detail: RolloutDetail }),
   T.Object({ type: T.Literal('comparison'), comparison: ComparisonView }),
+  T.Object({ type: T.Literal('openCompare') }),
   /** An error, or null when it is over. */
   T.Object({ type: T.Literal('notice'), notice: nullable(Notice) }),
   T.Object({ type: T.Literal('file'), file: FileView }),

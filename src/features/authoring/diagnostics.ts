@@ -7,7 +7,6 @@ import { ErrorCode } from 'vscode-json-languageservice';
 import type { Diagnostic } from '../../core/environment/diagnostics';
 import type { Loaded } from '../environments/loaded';
 import { type EnvironmentStore, isEnvironment } from '../environments/store';
-import { Language } from '../ids';
 import { toDiagnostic } from './convert';
 import { notCovered } from './merge';
 import type { JsonDocuments } from './providers';
@@ -97,22 +96,4 @@ function append(
   const isKnown = (one: vscode.Diagnostic) =>
     known.some((other) => other.message === one.message && other.range.isEqual(one.range));
   found.set(file, [...known, ...diagnostics.filter((one) => !isKnown(one))]);
-}
-
-/** JSON syntax of training files; their schema comes with training. */
-export function registerSyntaxCheck(documents: JsonDocuments): vscode.Disposable {
-  const collection = vscode.languages.createDiagnosticCollection(`${SOURCE} JSON`);
-  const check = async (document: vscode.TextDocument) => {
-    if (document.languageId !== Language.training) return;
-    const { version } = document;
-    const problems = await documents.support.validate(documents.parse(document));
-    if (document.version === version) collection.set(document.uri, problems.map(toDiagnostic));
-  };
-  for (const document of vscode.workspace.textDocuments) void check(document);
-  return vscode.Disposable.from(
-    collection,
-    vscode.workspace.onDidOpenTextDocument(check),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
-    vscode.workspace.onDidCloseTextDocument(({ uri }) => collection.delete(uri)),
-  );
 }

@@ -2,10 +2,11 @@
 import * as vscode from 'vscode';
 import type { JSONSchema } from 'vscode-json-languageservice';
 import { publishedSchema } from '../../core/environment/schema';
+import { publishedTrainingSchema } from '../../core/training/schema';
 import type { EnvironmentStore } from '../environments/store';
 import { Language } from '../ids';
 import type { Results } from '../testing/results';
-import { EnvironmentDiagnostics, registerSyntaxCheck } from './diagnostics';
+import { EnvironmentDiagnostics } from './diagnostics';
 import { JsonSupport } from './json';
 import { TaskLenses } from './lenses';
 import { JsonDocuments, registerProviders } from './providers';
@@ -16,13 +17,12 @@ export function registerAuthoring(
   results: Results,
 ): void {
   const environment = new JsonDocuments(new JsonSupport(publishedSchema() as JSONSchema));
-  const training = new JsonDocuments(new JsonSupport(null));
+  const training = new JsonDocuments(new JsonSupport(publishedTrainingSchema() as JSONSchema));
   const lenses = new TaskLenses(environments, results);
   context.subscriptions.push(
     registerProviders(Language.environment, environment),
     registerProviders(Language.training, training),
     new EnvironmentDiagnostics(environments, environment),
-    registerSyntaxCheck(training),
     lenses,
     vscode.languages.registerCodeLensProvider({ language: Language.environment, scheme: 'file' }, lenses),
   );

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import type { Policy, Signal } from '../../core/policy';
 import { connectPolicy } from '../../node/policies/connect';
 import { listModels } from '../../node/policies/models';
+import { askHealth } from '../../node/server/discovery';
 import type { Config } from '../config';
 import { notTrusted } from '../errors';
 import type { Log, Server } from '../services';
@@ -86,6 +87,26 @@ export class ServerConnection implements Server, vscode.Disposable {
       this.set({ state: 'ready', address: baseUrl, models, model: this.nextModel(models), message: '' });
       return models;
     });
+  }
+
+  async address({ start }: { start: boolean }): Promise<{ url: string; token: string } | null> {
+    if (!vscode.workspace.isTrusted) throw notTrusted();
+    const other = await this.otherThatTrains();
+    if (other) return other;
+    const running = await this.localServer.find();
+    if (running) return { url: running.url, token: running.token };
+    if (!start) return null;
+    const { url, token } = await this.localServer.ensure();
+    this.lookQuietly();
+    return { url, token };
+  }
+
+  /** A model server of the settings (vLLM, …) only samples; a Rehearsal server elsewhere trains too. */
+  private async otherThatTrains(): Promise<{ url: string; token: string } | null> {
+    const url = this.config.serverAddress;
+    if (!url) return null;
+    const token = (await this.tokens.get(url)) ?? '';
+    return (await askHealth(url, token))?.training ? { url, token } : null;
   }
 
   /** Starts the local server where it does not run; asks before the first set-up. */

@@ -69,6 +69,7 @@ describe('ids and package.json', () => {
       ...Object.values<string>(ids.View),
       ...Object.values<string>(ids.Setting),
       ...Object.values<string>(ids.ContextKey),
+      ids.TRAINING_EDITOR,
       ...contributes.colors.map((c: { id: string }) => c.id),
       'rehearsal.attempt', // the contextValue of test messages
     ]);

@@ -50,7 +50,7 @@ export class Compare {
   }
 
   /** @param best step of the run that is shown, to begin with */
-  toggle(open = this.element.hidden === true, run = '', best: number | null = null): void {
+  toggle(open = this.element.hidden, run = '', best: number | null = null): void {
     this.element.hidden = !open;
     if (!open) return;
     this.offer();

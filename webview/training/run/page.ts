@@ -125,6 +125,9 @@ export class RunPage {
       case 'comparison':
         this.compare.show(message.comparison);
         break;
+      case 'openCompare':
+        this.openCompare(true);
+        break;
       case 'notice':
         this.fail(message.notice);
     }
@@ -194,8 +197,8 @@ export class RunPage {
     this.compare.update(this.runs);
   }
 
-  private openCompare(): void {
-    this.compare.toggle(undefined, this.run?.status.id, this.run?.status.bestStep ?? null);
+  private openCompare(open?: boolean): void {
+    this.compare.toggle(open, this.run?.status.id, this.run?.status.bestStep ?? null);
   }
 
   private look(step: number | null): void {

@@ -26,7 +26,11 @@ describe('open sessions', () => {
           lineOfTask: () => undefined,
         }),
       },
-      server: { connect: async () => script.policy(), models: async () => ['memory'] },
+      server: {
+        connect: async () => script.policy(),
+        models: async () => ['memory'],
+        address: async () => null,
+      },
       settings: {
         sampling: () => ({ temperature: 1, topP: 1, topK: -1, minP: 0, seed: 7, alternatives: 5 }),
         model: () => undefined,
