@@ -44,6 +44,23 @@ describe('live session', () => {
     assert.match(live.lastStop.text, /turn 3, observation/);
   });
 
+  it('ends, and says why, where a prompt does not fit into the context any more', async () => {
+    for (const gesture of ['token', 'continue'] as const) {
+      const script = new Scripted();
+      Object.assign(script.setup, { policy: { ...script.setup.policy, contextLength: 10 } });
+      const live = script.live();
+      const stops = stopsOf(live);
+      await live.step(gesture);
+      assert.equal(live.status, 'ended', gesture);
+      assert.equal(script.given, 0);
+      assert.match(live.lastStop.text, /^Ended: context limit, reward 0\.00$/);
+      assert.deepEqual(
+        stops.map(({ kind }) => kind),
+        ['end'],
+      );
+    }
+  });
+
   it('pauses between two tokens, and makes the server stop', async () => {
     const script = new Scripted();
     const live = script.live();

@@ -53,6 +53,21 @@ describe('open sessions', () => {
 
   afterEach(() => fs.rmSync(folder, { recursive: true }));
 
+  it('say so where another window has gone on with the same session, and lose nothing', async () => {
+    const first = await window().create(request());
+    await first.step('token');
+    const second = await window().open(first.file);
+    await second.step('output');
+    const kept = fs.readFileSync(first.file, 'utf8');
+    const before = textAt(first);
+    await first.step('token');
+    assert.equal(first.status, 'failed');
+    assert.match(first.lastStop.text, /another program/i);
+    assert.ok(first.failure!.next.endsWith('.'));
+    assert.equal(textAt(first), before);
+    assert.equal(fs.readFileSync(first.file, 'utf8'), kept);
+  });
+
   it('are saved as they go, and opened again by another window with every token', async () => {
     const first = window();
     const live = await first.create(request());
