@@ -6,7 +6,7 @@ import { errors } from '../../node/errors';
 import { findServer, type RunningServer, readDiscovery } from '../../node/server/discovery';
 import { ensureServer, type Server, stopServer } from '../../node/server/ensure';
 import { homeAt } from '../../node/server/home';
-import { needsInstall, SETUP_SIZE } from '../../node/server/python';
+import { installSize } from '../../node/server/python';
 import type { Config } from '../config';
 import type { Log } from '../services';
 
@@ -51,8 +51,8 @@ export class LocalServer {
 
   private async start(signal?: Signal): Promise<Server> {
     const python = this.config.serverPython ?? undefined;
-    if (await needsInstall(path.join(this.sourceDir, 'server/engine'), homeAt(this.root), python))
-      await this.ask();
+    const size = await installSize(path.join(this.sourceDir, 'server/engine'), homeAt(this.root), python);
+    if (size !== null) await this.ask(size);
     const options = {
       location: vscode.ProgressLocation.Notification,
       title: 'Rehearsal server',
@@ -76,10 +76,10 @@ export class LocalServer {
   }
 
   /** Says what is downloaded, where to and how large it is, before anything is. */
-  private async ask(): Promise<void> {
+  private async ask(size: string): Promise<void> {
     const agree = 'Set Up';
     const detail =
-      `It downloads PyTorch and the packages of the engine from the Python package index (${SETUP_SIZE}) ` +
+      `It downloads PyTorch and the packages of the engine from the Python package index (${size}) ` +
       `into ${homeAt(this.root).root}. The embedded model comes with the extension: no account, no GPU, no key. ` +
       'You can cancel at any time; it goes on where it stopped.';
     const answer = await vscode.window.showInformationMessage(

@@ -13,6 +13,9 @@ const [MAJOR = 0, MINOR = 0] = pythons.minimum;
 export const SETUP_SIZE =
   'about 1 GB; up to 5 GB on Linux with an NVIDIA GPU, where PyTorch brings its libraries';
 
+/** The same where an earlier version has set up all that it needed: what training needs is added. */
+export const UPGRADE_SIZE = 'about 10 MB, what training needs';
+
 const PROBE = `
 import importlib.util as u, json, sys
 has = lambda names: all(u.find_spec(n) for n in names)
@@ -76,21 +79,31 @@ export async function ensurePython(
 ): Promise<string> {
   const named = options.python || process.env.REHEARSAL_PYTHON;
   const folder = venvFolder(engine, home);
-  const stamp = path.join(folder, '.complete');
-  if (!named && fs.existsSync(stamp)) return interpreter(folder);
+  const isWhole = () => fs.existsSync(path.join(folder, WHOLE));
+  if (!named && isWhole()) return interpreter(folder);
   const python = await findPython(options.python);
   if (named && python.hasEngine) return python.command;
-  if (fs.existsSync(stamp)) return interpreter(folder);
+  if (isWhole()) return interpreter(folder);
   await install(python, engine, folder, options);
-  fs.writeFileSync(stamp, `${python.version}\n`);
+  fs.writeFileSync(path.join(folder, WHOLE), `${python.version}\n`);
   return interpreter(folder);
 }
 
-/** Whether `ensurePython` would download anything: people are asked before that. */
-export async function needsInstall(engine: string, home: Home, python?: string): Promise<boolean> {
-  if (fs.existsSync(path.join(venvFolder(engine, home), '.complete'))) return false;
+/** Written when everything is installed. Earlier versions, which did not train, wrote another name. */
+const WHOLE = '.complete-with-learning';
+const WITHOUT_LEARNING = '.complete';
+
+/** What `ensurePython` would download: people are asked before that. Null where it is nothing. */
+export async function installSize(engine: string, home: Home, python?: string): Promise<string | null> {
+  const folder = venvFolder(engine, home);
+  if (fs.existsSync(path.join(folder, WHOLE))) return null;
   const named = python || process.env.REHEARSAL_PYTHON;
-  return !named || !(await findPython(named)).hasEngine;
+  if (named && (await findPython(named)).hasEngine) return null;
+  return sizeOf(folder);
+}
+
+function sizeOf(folder: string): string {
+  return fs.existsSync(path.join(folder, WITHOUT_LEARNING)) ? UPGRADE_SIZE : SETUP_SIZE;
 }
 
 /** One virtual environment for each set of pinned packages. */
@@ -113,7 +126,7 @@ async function install(
 ): Promise<void> {
   const uv = (await runQuietly('uv', ['--version'])).code === 0;
   onProgress(
-    `Setting up the engine with Python ${python.version} and ${uv ? 'uv' : 'pip'}: ${SETUP_SIZE}. Once, some minutes.`,
+    `Setting up the engine with Python ${python.version} and ${uv ? 'uv' : 'pip'}: ${sizeOf(folder)}. Once, some minutes.`,
   );
   const run = async (step: string, command: string, args: string[]) => {
     const last: string[] = [];
@@ -167,10 +180,13 @@ async function install(
 const TELLING =
   /^\s*(Downloading|Installing collected|Successfully installed|Resolved|Prepared|Installed|Downloaded)/;
 
-/** The pinned packages, read by Python itself. */
+/** The pinned packages, those of learning too, read by Python itself. */
 async function requirementsOf(python: string, engine: string): Promise<string> {
-  const script =
-    'import sys, tomllib; print("\\n".join(tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"]))';
+  const script = `
+import sys, tomllib
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print("\\n".join(project["dependencies"] + project["optional-dependencies"]["learning"]))
+`;
   const { code, output } = await runQuietly(python, ['-c', script, path.join(engine, 'pyproject.toml')]);
   if (code !== 0) throw errors.setupFailed('reading the pinned versions', output);
   return output;
