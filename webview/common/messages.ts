@@ -26,7 +26,7 @@ export const Head = T.Object({
   tokens: T.Integer(),
   /** Tokens of the current prompt and output. */
   contextUsed: T.Integer(),
-  /** Time spent sampling, in seconds. */
+  /** Time it has run since it was opened, in seconds. */
   seconds: T.Number(),
   cursor: T.Integer(),
   canStepBack: T.Boolean(),

@@ -23,7 +23,8 @@ export class Strip {
     this.add('Model');
     this.add('Tokens', 'num');
     this.add('Context left', 'num').append(this.low, this.left, this.meter);
-    this.add('Time', 'num');
+    // The session file has no times: what ran before it was opened here is not known.
+    this.add('Time here', 'num').title = 'Time it has run since it was opened in this window';
   }
 
   setSession(view: SessionView): void {
@@ -42,7 +43,7 @@ export class Strip {
 
   update({ tokens, contextUsed, seconds }: Head): void {
     setText(this.values.get('Tokens')!, whole(tokens));
-    setText(this.values.get('Time')!, duration(seconds));
+    setText(this.values.get('Time here')!, duration(seconds));
     const left = Math.max(this.contextLength - contextUsed, 0);
     const share = this.contextLength > 0 ? left / this.contextLength : 0;
     setText(this.left, `${whole(left)} of ${whole(this.contextLength)}`);
