@@ -2,22 +2,14 @@
  * Changes of a training file as edits of its text: whatever else stands there, comments included, stays as the
  * person wrote it. Knows no VS Code.
  */
-import {
-  type Edit,
-  findNodeAtLocation,
-  getLocation,
-  type JSONPath,
-  modify,
-  type Node,
-  parseTree,
-} from 'jsonc-parser';
+import { type Edit, findNodeAtLocation, getLocation, modify, type Node, parseTree } from 'jsonc-parser';
 
 const PARSE = { allowTrailingComma: true };
 
 /** A value at a path; `undefined` takes it out, and a group that is empty then goes with it. */
 export function setValue(text: string, path: readonly string[], value: unknown): Edit[] {
   const root = parseTree(text, [], PARSE);
-  if (!root) return [];
+  if (!root || !canHold(root, path)) return [];
   if (value !== undefined) return modify(text, [...path], value, options(text));
   let at = [...path];
   if (!findNodeAtLocation(root, at)) return [];
@@ -29,8 +21,8 @@ export function setValue(text: string, path: readonly string[], value: unknown):
 /** A task goes into a part, at its end, or out of it. Where the part names a file, nothing changes. */
 export function setTask(text: string, part: string, task: string, isIn: boolean): Edit[] {
   const root = parseTree(text, [], PARSE);
-  if (!root) return [];
-  const path: JSONPath = ['tasks', part];
+  const path = ['tasks', part];
+  if (!root || !canHold(root, path)) return [];
   const list = findNodeAtLocation(root, path);
   if (list && list.type !== 'array') return [];
   const at = indexOf(list, task);
@@ -51,6 +43,14 @@ export function pathAt(text: string, offset: number): string[] {
     path.push(part);
   }
   return path.filter((part) => part !== '');
+}
+
+/** Where something else stands than the groups of a path, that has to be corrected first. */
+function canHold(root: Node, path: readonly string[]): boolean {
+  return path.every((_, length) => {
+    const group = findNodeAtLocation(root, path.slice(0, length));
+    return !group || group.type === 'object';
+  });
 }
 
 function indexOf(list: Node | undefined, task: string): number {

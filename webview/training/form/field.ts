@@ -3,6 +3,7 @@ import { type Child, el, fill, icon, setAttribute, setText } from '../../common/
 import { printable } from '../../common/text';
 import { button } from '../../common/toolkit';
 import type { Field, FileProblem, FileView, FromTraining } from '../../common/training';
+import { stepped } from './stepped';
 import { TasksControl } from './tasks';
 
 export interface FieldElement {
@@ -175,24 +176,6 @@ function textControl(field: Field, set: (value: unknown) => void): Control {
       if (document.activeElement !== input || input.value.trim() === '') input.value = text;
     },
   };
-}
-
-/** One more or less; of fractions, twice or half as much, as rates go. */
-export function stepped(
-  { kind, minimum, maximum }: Pick<Field, 'kind' | 'minimum' | 'maximum'>,
-  from: number,
-  up: boolean,
-): number | null {
-  if (!Number.isFinite(from)) return null;
-  const next =
-    kind === 'integer'
-      ? from + (up ? 1 : -1)
-      : from === 0
-        ? up
-          ? 0.1
-          : 0
-        : Number((up ? from * 2 : from / 2).toPrecision(3));
-  return Math.min(maximum ?? Number.POSITIVE_INFINITY, Math.max(minimum ?? Number.NEGATIVE_INFINITY, next));
 }
 
 export function valueAt(values: unknown, path: readonly string[]): unknown {

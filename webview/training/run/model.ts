@@ -11,6 +11,7 @@ export interface RunModel {
 
 /** With new steps; one that is there already was computed again after a resume, and everything behind it too. */
 export function merged(known: readonly Metrics[], added: readonly Metrics[]): Metrics[] {
+  if (added.length === 0) return [...known];
   const first = Math.min(...added.map(({ step }) => step));
   const kept = known.filter(({ step }) => step < first);
   return [...kept, ...[...added].sort((a, b) => a.step - b.step)];
