@@ -23,6 +23,8 @@ export interface ServerFiles {
 const RUNNER = 'dist/runner.js';
 /** By its name a module, since no package.json stands above the copy. */
 const RUNNER_COPY = 'runner.mjs';
+/** The process of tool modules, which the runner looks for beside itself. */
+const TOOL_HOST = 'dist/tool-host';
 const ENGINE = 'server/engine';
 const MODELS = 'server/nano/models';
 const DEFAULT_MODEL = 'nano';
@@ -47,12 +49,18 @@ export function installFiles(source: string, home: Home): ServerFiles {
 }
 
 function filesOf(source: string): string[] {
-  for (const needed of [RUNNER, `${ENGINE}/pyproject.toml`, `${ENGINE}/rehearsal_engine`, 'package.json']) {
+  for (const needed of [
+    RUNNER,
+    TOOL_HOST,
+    `${ENGINE}/pyproject.toml`,
+    `${ENGINE}/rehearsal_engine`,
+    'package.json',
+  ]) {
     if (!fs.existsSync(path.join(source, needed))) throw errors.incomplete(path.join(source, needed));
   }
   const models = modelsIn(path.join(source, MODELS)).map(({ name }) => `${MODELS}/${name}`);
-  return [RUNNER, `${ENGINE}/pyproject.toml`, `${ENGINE}/rehearsal_engine`, ...models].flatMap((item) =>
-    walk(source, item),
+  return [RUNNER, TOOL_HOST, `${ENGINE}/pyproject.toml`, `${ENGINE}/rehearsal_engine`, ...models].flatMap(
+    (item) => walk(source, item),
   );
 }
 
@@ -81,7 +89,7 @@ function copy(source: string, list: readonly string[], folder: string): void {
   const partial = `${folder}.${process.pid}.partial`;
   fs.rmSync(partial, { recursive: true, force: true });
   for (const file of list) {
-    const to = path.join(partial, file === RUNNER ? RUNNER_COPY : file);
+    const to = path.join(partial, placeOf(file));
     fs.mkdirSync(path.dirname(to), { recursive: true });
     fs.copyFileSync(path.join(source, file), to);
   }
@@ -91,6 +99,11 @@ function copy(source: string, list: readonly string[], folder: string): void {
     fs.rmSync(partial, { recursive: true, force: true });
     if (!fs.existsSync(folder)) throw error;
   }
+}
+
+function placeOf(file: string): string {
+  if (file === RUNNER) return RUNNER_COPY;
+  return file.startsWith(`${TOOL_HOST}/`) ? file.slice('dist/'.length) : file;
 }
 
 function modelsIn(folder: string): { name: string; folder: string }[] {
