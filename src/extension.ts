@@ -16,6 +16,8 @@ import { registerSavedSessions } from './features/session/saved';
 import { registerTesting } from './features/testing';
 import { Results } from './features/testing/results';
 import { registerTools } from './features/tools';
+import { registerCallCommands } from './features/tools/call-commands';
+import { registerCallLenses } from './features/tools/lenses';
 import { registerTraining } from './features/training';
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -40,6 +42,8 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   registerAuthoring(context, environments, results);
   registerExamples(context, showError);
+  registerCallCommands(services);
+  registerCallLenses(context, environments);
   const session = registerSession(services);
   registerDebug(services, session);
   registerEnvironments(services, environments, results, session);

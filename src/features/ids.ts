@@ -41,6 +41,8 @@ export const Command = {
   exportCheckpoint: 'rehearsal.exportCheckpoint',
   useCheckpoint: 'rehearsal.useCheckpoint',
   showLog: 'rehearsal.showLog',
+  executeCall: 'rehearsal.executeCall',
+  rehearseCall: 'rehearsal.rehearseCall',
   manageConsents: 'rehearsal.manageConsents',
   setToolSecret: 'rehearsal.setToolSecret',
 } as const;
@@ -95,6 +97,9 @@ export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
 
 /** Scheme of the answers that a diff shows. */
 export const ANSWER_SCHEME = 'rehearsal-answer';
+
+/** Scheme of answers to single calls. */
+export const CALL_SCHEME = 'rehearsal-call';
 
 /** End of their names, by which VS Code gives them their language. */
 export const TRANSCRIPT_EXTENSION = '.rehearsal-log';

@@ -66,6 +66,12 @@ export class Loaded implements LoadedEnvironment {
     return this.location(this.locations.tasks.get(id));
   }
 
+  /** Of a recorded call by its index; undefined where its place is not known. */
+  example(index: number): vscode.Location | undefined {
+    const place = this.locations.examples[index];
+    return place && this.location(place);
+  }
+
   check(task: string, index: number): vscode.Location {
     return this.location(this.locations.checks.get(task)?.[index] ?? this.locations.tasks.get(task));
   }

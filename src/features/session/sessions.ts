@@ -8,6 +8,7 @@ import type { Sink } from '../../core/rehearsal/session';
 import type { ObservationsFrom, RehearsalOptions, Setup } from '../../core/rehearsal/types';
 import { reasonOf, UserError } from '../../core/user-error';
 import { createSession, openSession, type StoredSession, sessionsFolder } from '../../node/sessions/file';
+import { withServerTools } from '../../node/tools/server-tools';
 import type { Services } from '../services';
 import { LiveSession } from './live';
 
@@ -42,7 +43,7 @@ export class Sessions extends EventEmitter<{ change: [] }> {
 
   /** Starts a session. Throws `UserError` where the environment, the task or the model cannot be had. */
   async create({ file, task: id, model, seed, temperature, observations }: NewSession): Promise<LiveSession> {
-    const environment = await this.environment(file);
+    const environment = await this.withServerTools(file, await this.environment(file));
     const task = taskOf(environment, id, file);
     const policy = await this.host.server.connect(model ?? this.host.settings.model());
     const options: RehearsalOptions = {
@@ -113,6 +114,13 @@ export class Sessions extends EventEmitter<{ change: [] }> {
     live.on('stop', () => this.emit('change'));
     this.emit('change');
     return live;
+  }
+
+  /** An environment without tools of its own has those of its server, once the person allows to ask it. */
+  private async withServerTools(file: string, environment: Environment): Promise<Environment> {
+    if (environment.tools.length > 0 || !environment.executor) return environment;
+    const executor = this.host.tools.executorFor(file, environment);
+    return withServerTools(environment, executor).finally(() => executor.close());
   }
 
   /** A session keeps the environment that it began with, but tools run as their file says now. */

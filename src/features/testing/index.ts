@@ -1,4 +1,4 @@
-/** Tasks as tests: profiles Rehearse and Debug, results that survive a reload, links into the sessions. */
+/** Tasks as tests: profiles Rehearse, Execute, Compare and Debug, results that survive a reload, links into the sessions. */
 import * as vscode from 'vscode';
 import { UserError } from '../../core/user-error';
 import type { Config } from '../config';
@@ -7,10 +7,11 @@ import { type Target, targetOf } from '../environments/target';
 import { notTrusted } from '../errors';
 import { Command, DEBUG_TYPE, TEST_CONTROLLER } from '../ids';
 import type { Services, SessionFeature } from '../services';
+import { compareTasks } from './compare';
 import { type TaskItem, TestItems } from './items';
 import { Publisher } from './publish';
 import type { Results } from './results';
-import { rehearseTasks } from './run';
+import { executeTasks, rehearseTasks } from './run';
 
 export interface TestingDependencies {
   services: Services;
@@ -27,7 +28,7 @@ export function registerTesting({
   results,
   session,
 }: TestingDependencies): void {
-  const { context, server, showError } = services;
+  const { context, server, showError, tools } = services;
   const controller = vscode.tests.createTestController(TEST_CONTROLLER, 'Rehearsal');
   const publisher = new Publisher();
 
@@ -44,16 +45,20 @@ export function registerTesting({
   };
   const items = new TestItems(controller, environments, republish);
 
-  const rehearse = async (request: vscode.TestRunRequest) => {
-    if (!trusted(showError)) return;
-    const tasks = await items.tasksOf(request);
-    const run = controller.createTestRun(request, 'Rehearse');
-    try {
-      await rehearseTasks(run, tasks, { server, config, results, publisher, showError });
-    } finally {
-      run.end();
-    }
-  };
+  const shared = { server, config, results, publisher, showError, tools };
+  const running =
+    (name: string, work: typeof executeTasks) =>
+    async (request: vscode.TestRunRequest): Promise<void> => {
+      if (!trusted(showError)) return;
+      const tasks = await items.tasksOf(request);
+      const run = controller.createTestRun(request, name);
+      try {
+        await work(run, tasks, shared);
+      } finally {
+        run.end();
+      }
+    };
+  const rehearse = running('Rehearse', rehearseTasks);
   const debug = async (request: vscode.TestRunRequest, token: vscode.CancellationToken) => {
     if (!trusted(showError)) return;
     for (const { loaded, task } of await items.tasksOf(request)) {
@@ -63,7 +68,11 @@ export function registerTesting({
   };
   const profile = controller.createRunProfile('Rehearse', vscode.TestRunProfileKind.Run, rehearse, true);
   profile.configureHandler = () => void chooseAttempts(config);
-  controller.createRunProfile('Debug', vscode.TestRunProfileKind.Debug, debug, true);
+  const { Run, Debug } = vscode.TestRunProfileKind;
+  const execute = controller.createRunProfile('Execute', Run, running('Execute', executeTasks));
+  execute.configureHandler = () => void chooseAttempts(config);
+  controller.createRunProfile('Compare', Run, running('Compare', compareTasks));
+  controller.createRunProfile('Debug', Debug, debug, true);
 
   context.subscriptions.push(
     controller,

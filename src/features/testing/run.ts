@@ -1,14 +1,16 @@
 /** Runs tasks: every attempt a rollout with its own session file, results published as soon as a task is done. */
 import * as vscode from 'vscode';
+import type { Environment } from '../../core/environment/types';
 import { printable } from '../../core/text';
 import { errorText } from '../../core/user-error';
-import { planRollouts, type RolloutResult, runRollouts } from '../../node/rollouts';
+import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../../node/rollouts';
 import { sessionsFolder } from '../../node/sessions/file';
 import type { Config } from '../config';
 import { folderOf } from '../environments/folder';
 import type { Server } from '../services';
 import type { TaskItem } from './items';
 import type { Publisher } from './publish';
+import { byFile, type RealContext, withRealTools } from './real';
 import type { Attempt, Results } from './results';
 
 export interface RunContext {
@@ -32,22 +34,8 @@ export async function rehearseTasks(
   try {
     const policy = await server.connect(config.model(), abort.signal);
     const gathered = new Gathered(run, tasks, context, policy.info.model);
-    for (const [file, group] of groupByFile(tasks)) {
-      const requests = planRollouts(
-        group[0]!.environment,
-        group.map(({ task }) => task),
-        config.testAttempts,
-      );
-      await runRollouts(requests, {
-        policy,
-        sampling: config.sampling(),
-        folder: sessionsFolder(folderOf(file)),
-        environmentFile: file,
-        concurrency: config.testConcurrency,
-        signal: abort.signal,
-        onStart: ({ task }) => run.started(gathered.item(file, task.id)),
-        onEnd: (result) => gathered.add(file, result),
-      });
+    for (const group of byFile(tasks)) {
+      await rollOut(group, group[0]!.environment, context, { run, gathered, policy, signal: abort.signal });
     }
     gathered.skipOpen();
   } catch (error) {
@@ -56,6 +44,51 @@ export async function rehearseTasks(
     for (const { item } of tasks) run.errored(item, new vscode.TestMessage(text));
     context.showError(error);
   }
+}
+
+/** Executes the tasks for real: the model acts, the real tools answer. Published, and not kept as results. */
+export async function executeTasks(
+  run: vscode.TestRun,
+  tasks: TaskItem[],
+  context: RealContext,
+): Promise<void> {
+  const { config, server, tools } = context;
+  for (const group of byFile(tasks)) {
+    await withRealTools(run, group, context, async (environment, executor, signal) => {
+      const policy = await server.connect(config.model(), signal);
+      const gathered = new Gathered(run, group, context, policy.info.model, false);
+      const checks = tools.checksOf(group[0]!.loaded.file, environment);
+      await rollOut(group, environment, context, { run, gathered, policy, signal, executor, checks });
+      gathered.skipOpen();
+    });
+  }
+}
+
+interface RollOut extends Pick<RolloutOptions, 'policy' | 'executor' | 'checks'> {
+  run: vscode.TestRun;
+  gathered: Gathered;
+  signal: AbortSignal;
+}
+
+/** Every attempt of the tasks of one file. */
+async function rollOut(
+  group: TaskItem[],
+  environment: Environment,
+  { config }: RunContext,
+  { run, gathered, signal, ...more }: RollOut,
+): Promise<void> {
+  const { file } = group[0]!.loaded;
+  const tasks = group.map(({ task }) => task);
+  await runRollouts(planRollouts(environment, tasks, config.testAttempts), {
+    ...more,
+    sampling: config.sampling(),
+    folder: sessionsFolder(folderOf(file)),
+    environmentFile: file,
+    concurrency: config.testConcurrency,
+    signal,
+    onStart: ({ task }) => run.started(gathered.item(file, task.id)),
+    onEnd: (result) => gathered.add(file, result),
+  });
 }
 
 /** Attempts as they come in; a task is published when it has all of its attempts. */
@@ -68,6 +101,8 @@ class Gathered {
     private readonly tasks: TaskItem[],
     private readonly context: RunContext,
     private readonly model: string,
+    /** Whether the results are kept, as the last ones of their tasks. */
+    private readonly keeps = true,
   ) {
     this.wanted = context.config.testAttempts;
   }
@@ -87,7 +122,7 @@ class Gathered {
     if (attempts.filter(Boolean).length < this.wanted) return;
     const whole = { attempts, rule: config.testPasses, share: config.testShare };
     publisher.show(this.run, task, whole);
-    await results.set(file, result.task.id, whole);
+    if (this.keeps) await results.set(file, result.task.id, whole);
   }
 
   /** What was cancelled before it had all of its attempts has no result. */
@@ -122,12 +157,6 @@ class Gathered {
       ...(error !== undefined && { error: errorText(error) }),
     };
   }
-}
-
-function groupByFile(tasks: TaskItem[]): Map<string, TaskItem[]> {
-  const groups = new Map<string, TaskItem[]>();
-  for (const task of tasks) groups.set(task.loaded.file, [...(groups.get(task.loaded.file) ?? []), task]);
-  return groups;
 }
 
 /** The output is a terminal: what a model or a server wrote must not move its cursor. */
