@@ -10,7 +10,8 @@ import { mixSeed } from '../core/rehearsal/seed';
 import { Session } from '../core/rehearsal/session';
 import type { Setup, State } from '../core/rehearsal/types';
 import { rewardOf } from '../core/reward/rollout';
-import type { RealSide, Reward } from '../core/reward/types';
+import type { RealSide, Reward, Said } from '../core/reward/types';
+import type { Judge } from './judge/judge';
 import { createSession } from './sessions/file';
 import { type Executor, executePort, type ToolSession } from './tools';
 import { type CheckRunner, realSide } from './tools/checks';
@@ -30,6 +31,8 @@ export interface RolloutResult extends RolloutRequest {
   /** Every step of it; null where it did not begin. */
   tree: Session | null;
   seed: number;
+  /** What the judge said, where there is one. */
+  judgements?: Said;
   /** `value` is null where the rollout ended in an error of ours, or was cancelled. */
   reward: Reward;
   state: State | null;
@@ -48,6 +51,8 @@ export interface RolloutOptions {
   executor?: Executor;
   /** Where and whether programs of checks run; without it, `command` checks are unscored. */
   checks?: CheckRunner;
+  /** Decides `judge` checks; without it they are unscored. */
+  judge?: Judge;
   /** Folder of session files; absent: none is written. */
   folder?: string;
   /** Path of the environment file, for links from the sessions into it. */
@@ -113,7 +118,12 @@ async function runOne(
       observations: options.executor ? ('real' as const) : ('rehearse' as const),
     },
   };
-  const result = (opened: Opened | null, error?: unknown, real?: RealSide): RolloutResult => {
+  const result = (
+    opened: Opened | null,
+    error?: unknown,
+    real?: RealSide,
+    judgements?: Said,
+  ): RolloutResult => {
     const state = opened?.session.state ?? null;
     return {
       ...request,
@@ -121,8 +131,11 @@ async function runOne(
       tree: opened?.session ?? null,
       seed,
       reward:
-        state && error === undefined ? rewardOf(state, real) : { value: null, success: false, checks: [] },
+        state && error === undefined
+          ? rewardOf(state, real, judgements)
+          : { value: null, success: false, checks: [] },
       state,
+      ...(judgements ? { judgements } : {}),
       ...(error === undefined ? {} : { error }),
       cancelled: Boolean(signal?.aborted),
       seconds: (performance.now() - started) / 1000,
@@ -142,7 +155,8 @@ async function runOne(
     if (session.state.position.kind !== 'done')
       return result(opened, new Error('The rollout was cancelled.'));
     const side = real ? await realSide(session.state, real, options.checks) : undefined;
-    return result(opened, undefined, side);
+    const judgements = await options.judge?.judge(session.state, side, signal);
+    return result(opened, undefined, side, judgements);
   } catch (error) {
     return result(opened, error);
   } finally {

@@ -5,6 +5,9 @@ import type { Json, JsonObject } from '../json';
 const closed = { additionalProperties: false } as const;
 
 const common = {
+  id: Type.Optional(
+    Type.String({ minLength: 1, description: 'By which a `judge` check of this task refers to this one.' }),
+  ),
   name: Type.Optional(
     Type.String({ description: 'Name shown to people; a sentence is made where it is absent.' }),
   ),
@@ -163,6 +166,30 @@ const Command = Type.Object(
   closed,
 );
 
+const Judge = Type.Object(
+  {
+    kind: kind('judge', 'A model says whether something holds of the transcript.'),
+    question: Type.String({ minLength: 1, description: 'What it is asked, answered with yes or no.' }),
+    passCondition: Type.String({ minLength: 1, description: 'When the check holds, in words.' }),
+    focusOn: Type.Optional(
+      Type.String({
+        description: 'Part of the transcript that decides it, in words.',
+        examples: ['the last answer'],
+      }),
+    ),
+    failureExamples: Type.Optional(
+      Type.Array(Type.String(), { description: 'What it does not hold for, in words.' }),
+    ),
+    dependsOn: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Ids of checks of this task that must hold; where one fails, this one fails unasked.',
+      }),
+    ),
+    ...common,
+  },
+  closed,
+);
+
 export const CHECK_KINDS = {
   calls: Calls,
   forbidden: Forbidden,
@@ -171,6 +198,7 @@ export const CHECK_KINDS = {
   maxCalls: MaxCalls,
   state: FinalState,
   command: Command,
+  judge: Judge,
 } as const;
 
 /** A check as people write it: the same as `Check`, which evaluates it. */
@@ -217,6 +245,11 @@ function byKind(kinds: Record<string, TObject>): TUnsafe<FileCheck> {
         body: { kind: 'state', path: '$$.$1', equals: '$2' },
       },
       { label: 'command', description: 'A program decides', body: { kind: 'command', command: ['$1'] } },
+      {
+        label: 'judge',
+        description: 'A model decides',
+        body: { kind: 'judge', question: '$1', passCondition: '$2' },
+      },
     ],
   });
 }

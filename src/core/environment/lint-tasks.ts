@@ -17,6 +17,7 @@ export function lintTask(task: Task, entry: Entry, tools: Tools, report: Report)
   task.checks.forEach((check, i) => {
     lintCheck(check, checks[i]!, tools, report);
   });
+  lintDependences(task.checks, checks, report);
   const counting = task.checks.filter((check) => check.required || (check.weight ?? 1) > 0);
   const place = entry.keyPlace(['checks']);
   if (!counting.some((check) => canFail(check))) {
@@ -35,6 +36,42 @@ export function lintTask(task: Task, entry: Entry, tools: Tools, report: Report)
     const message = `Task ${task.id} can be pleased: its only checks compare the answer with results that the policy may have rehearsed itself.`;
     report.warning(place, 'can-be-pleased', message, 'Add a check of kind "calls" or "forbidden".');
   }
+}
+
+/** Ids that stand twice, and dependences on what is no check or comes round in a circle. */
+function lintDependences(checks: readonly Check[], entries: readonly Entry[], report: Report): void {
+  const ids = new Map<string, Check>();
+  checks.forEach((check, i) => {
+    if (check.id === undefined) return;
+    if (ids.has(check.id)) {
+      const message = `There is already a check ${JSON.stringify(check.id)} in this task; the first one is meant.`;
+      report.warning(entries[i]!.place(['id']), 'duplicate-check', message, 'Give it another id.');
+    } else ids.set(check.id, check);
+  });
+  const reaches = (from: Check, wanted: Check, seen = new Set<Check>()): boolean => {
+    if (from.kind !== 'judge' || seen.has(from)) return false;
+    seen.add(from);
+    return (from.dependsOn ?? []).some((id) => {
+      const next = ids.get(id);
+      return next !== undefined && (next === wanted || reaches(next, wanted, seen));
+    });
+  };
+  checks.forEach((check, i) => {
+    if (check.kind !== 'judge') return;
+    check.dependsOn?.forEach((id, at) => {
+      if (ids.has(id)) return;
+      const known = [...ids.keys()].join(', ') || 'none';
+      const message = `This check depends on ${JSON.stringify(id)}, which is no check of this task; it cannot be scored.`;
+      report.error(entries[i]!.place(['dependsOn', at]), 'unknown-check', message, `Ids are: ${known}.`);
+    });
+    if (reaches(check, check))
+      report.error(
+        entries[i]!.place(['dependsOn']),
+        'circular-check',
+        'This check depends on itself, over others; it cannot be scored.',
+        'Remove one of the dependences.',
+      );
+  });
 }
 
 function canFail(check: Check): boolean {

@@ -2,6 +2,7 @@
 import type { Task } from '../environment/types';
 import { checkAnswer, checkFromResult } from './answer';
 import { checkCalls, checkForbidden, checkMaxCalls } from './calls';
+import { checkJudge, inOrder } from './judged';
 import { checkCommand, checkState } from './real';
 import { titleOf } from './title';
 import type { Check, CheckResult, Reward, Transcript } from './types';
@@ -14,28 +15,42 @@ export type Finding = Pick<CheckResult, 'verdict' | 'reason' | 'turn' | 'expecte
  * required one fails, null where the rest could not be scored or nothing is left to score. Never throws.
  */
 export function evaluate(task: Pick<Task, 'checks'>, transcript: Transcript): Reward {
-  const checks = task.checks.map(
-    (check, index): CheckResult => ({
+  const found: CheckResult[] = [];
+  // A check that depends on others comes after them.
+  for (const index of inOrder(task.checks)) {
+    const check = task.checks[index]!;
+    found[index] = {
       index,
-      ...find(check, transcript, index),
+      ...find(check, transcript, index, task.checks, found),
       weight: check.weight ?? 1,
       required: check.required ?? false,
-    }),
-  );
+    };
+  }
+  const checks = [...found];
   const value = combine(checks);
   return { value, success: value === 1, checks };
 }
 
-function find(check: Check, transcript: Transcript, index: number): Finding & { title: string } {
+function find(
+  check: Check,
+  transcript: Transcript,
+  index: number,
+  checks: readonly Check[],
+  found: readonly (CheckResult | undefined)[],
+): Finding & { title: string } {
   try {
-    return { title: titleOf(check), ...findingOf(check, transcript, index) };
+    const finding =
+      check.kind === 'judge'
+        ? checkJudge(check, index, transcript, checks, found)
+        : findingOf(check, transcript, index);
+    return { title: titleOf(check), ...finding };
   } catch (error) {
     const reason = `The check could not be evaluated: ${(error as Error).message}.`;
     return { title: check.name ?? check.kind, verdict: 'unscored', reason };
   }
 }
 
-function findingOf(check: Check, transcript: Transcript, index: number): Finding {
+function findingOf(check: Exclude<Check, { kind: 'judge' }>, transcript: Transcript, index: number): Finding {
   switch (check.kind) {
     case 'calls':
       return checkCalls(check, transcript);

@@ -2,7 +2,7 @@
 import { tokensOf } from '../rehearsal/lists';
 import type { State } from '../rehearsal/types';
 import { evaluate } from './checks';
-import type { RealSide, Reward, Transcript } from './types';
+import type { RealSide, Reward, Said, Transcript } from './types';
 
 export function transcriptOf(state: State): Transcript {
   const calls = state.turns.flatMap((turn) =>
@@ -26,9 +26,14 @@ export function transcriptOf(state: State): Transcript {
 /**
  * In [0, 1]; null where the rollout ended in an error of ours and so says nothing about the policy.
  * @param real what only a real execution can tell; absent in rehearsal
+ * @param judgements what a model said; absent where none was asked
  */
-export function rewardOf(state: State, real?: RealSide): Reward {
-  const reward = evaluate(state.setup.task, { ...transcriptOf(state), ...(real ? { real } : {}) });
+export function rewardOf(state: State, real?: RealSide, judgements?: Said): Reward {
+  const reward = evaluate(state.setup.task, {
+    ...transcriptOf(state),
+    ...(real ? { real } : {}),
+    ...(judgements ? { judgements } : {}),
+  });
   const { position } = state;
   const broken = position.kind === 'done' && (position.stop === 'error' || position.stop === 'cancelled');
   return broken ? { ...reward, value: null, success: false } : reward;

@@ -17,6 +17,8 @@ export function titleOf(check: Check): string {
       return `answer states ${check.path} of ${check.tool}`;
     case 'state':
       return `final state${check.path ? ` ${check.path}` : ''} is ${formatJson(check.equals).slice(0, 100)}`;
+    case 'judge':
+      return check.question;
     case 'command':
       return check.command.join(' ');
     case 'answer':

@@ -11,6 +11,8 @@ export interface ExpectedCall {
 }
 
 interface Weighted {
+  /** By which `judge` checks of the task refer to it. */
+  id?: string;
   /** Name shown to people; a sentence is made where absent. */
   name?: string;
   /** Share of the reward, default 1. */
@@ -41,6 +43,15 @@ export type Check = Weighted &
     | { kind: 'maxCalls'; max: number }
     | { kind: 'state'; path?: string; equals: Matcher }
     | { kind: 'command'; command: string[]; timeoutSeconds?: number }
+    | {
+        kind: 'judge';
+        question: string;
+        passCondition: string;
+        focusOn?: string;
+        failureExamples?: string[];
+        /** Ids of checks that must hold: where one fails, this one fails unasked. */
+        dependsOn?: string[];
+      }
   );
 
 export type Verdict = 'holds' | 'fails' | 'left out' | 'unscored';
@@ -77,13 +88,20 @@ export interface Transcript {
   answerTurn: number;
   /** What only a real execution can tell; absent in rehearsal, and the checks on it are then left out. */
   real?: RealSide;
+  /** What a model said of `judge` checks, by index of the check; absent where none was asked. */
+  judgements?: Said;
+}
+
+/** What was said of checks by something outside, by index of the check. */
+export interface Said {
+  [index: number]: { verdict: 'holds' | 'fails' | 'unscored'; reason: string };
 }
 
 export interface RealSide {
   /** State at the end; undefined where the executor has none that can be read. */
   state?: Json;
-  /** What the programs of `command` checks said, by index of the check. */
-  commands: { [index: number]: { verdict: 'holds' | 'fails' | 'unscored'; reason: string } };
+  /** What the programs of `command` checks said. */
+  commands: Said;
 }
 
 export interface TranscriptCall {
