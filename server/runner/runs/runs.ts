@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Metrics, RunStatus } from '../../../src/core/training/run.types';
 import { errorText } from '../../../src/core/user-error';
+import { createJudge, type Judge } from '../../../src/node/judge/judge';
 import { runErrors } from '../../../src/node/runs/errors';
 import { RunReader, runIds } from '../../../src/node/runs/reader';
 import { type NewRun, RunStore } from '../../../src/node/runs/store';
@@ -248,7 +249,14 @@ export class Runs {
       const tools = await realTools(store.config, key);
       if (tools.why) log(`run ${id}: nothing real runs: ${tools.why}`);
       try {
-        const ports = { engine, key, ...tools.ports, now: () => new Date().toISOString() };
+        const judge = judgeOf(store, this.keys);
+        const ports = {
+          engine,
+          key,
+          ...tools.ports,
+          ...(judge ? { judge } : {}),
+          now: () => new Date().toISOString(),
+        };
         await train({ store, ports, signal: abort.signal });
       } finally {
         await tools.ports.executor?.close();
@@ -266,4 +274,14 @@ export class Runs {
       }
     }
   }
+}
+
+/** What it said is kept in the run's folder: after a restart it is not asked again. */
+function judgeOf({ id, config, folder }: RunStore, keys: Keys): Judge | null {
+  const { judge } = config.settings;
+  if (!judge?.url || !judge.model) return null;
+  const { url, model, keyVariable, timeoutSeconds } = judge;
+  const apiKey = keyVariable && keys.get(id, keyVariable);
+  const cacheFile = path.join(folder, 'judgements.jsonl');
+  return createJudge({ url, model, timeoutSeconds, cacheFile, ...(apiKey ? { apiKey } : {}) });
 }

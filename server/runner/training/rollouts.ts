@@ -80,6 +80,7 @@ async function sample(
     ...policies,
     sampling: SAMPLING,
     ...(config.settings.variant === 'real' ? { executor: ports.executor!, checks: ports.checks } : {}),
+    judge: ports.judge,
     concurrency: config.settings.concurrency,
     signal: eitherOf(signal, stop.signal),
     onEnd: (result) => {

@@ -1,6 +1,7 @@
 /** What a training run is given: where it keeps things, and its ports to the rest of the world. */
 import type { Metrics, RolloutRecord, RunStatus } from '../../../src/core/training/run.types';
 import type { RunConfig } from '../../../src/core/training/types';
+import type { Judge } from '../../../src/node/judge/judge';
 import type { Executor } from '../../../src/node/tools';
 import type { CheckRunner } from '../../../src/node/tools/checks';
 
@@ -33,6 +34,8 @@ export interface TrainingPorts {
   executor: Executor | null;
   /** Where and whether programs of checks run. */
   checks?: CheckRunner;
+  /** Decides `judge` checks. */
+  judge?: Judge;
   /** ISO 8601. */
   now(): string;
   /** What happened that no person need look at, for the server's log. */

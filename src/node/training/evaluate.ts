@@ -13,6 +13,7 @@ import { rewardOf } from '../../core/reward/rollout';
 import { type Attempt, evaluationOf } from '../../core/training/evaluation';
 import type { Evaluation } from '../../core/training/run.types';
 import { compareTargets } from '../fidelity/compare';
+import type { Judge } from '../judge/judge';
 import { type RolloutResult, runRollouts } from '../rollouts';
 import type { Executor } from '../tools';
 import type { CheckRunner } from '../tools/checks';
@@ -27,6 +28,8 @@ export interface EvaluateOptions {
   /** Null: nothing real runs. */
   executor: Executor | null;
   checks?: CheckRunner;
+  /** Decides `judge` checks. */
+  judge?: Judge;
   part: Evaluation['part'];
   /** Rollouts of each task, on each side. */
   attempts: number;
@@ -78,6 +81,7 @@ async function attemptsOf(side: 'real' | 'rehearsed', options: EvaluateOptions):
     rehearser,
     sampling: { ...DEFAULT_OPTIONS, ...options.sampling, alternatives: 0, seed },
     ...(side === 'real' ? { executor: executor!, checks } : {}),
+    judge: options.judge,
     concurrency,
     signal: eitherOf(options.signal, stop.signal),
     onEnd: (result) => {
@@ -85,8 +89,8 @@ async function attemptsOf(side: 'real' | 'rehearsed', options: EvaluateOptions):
         broken ??= result.error;
         stop.abort();
       }
-      const { reward, state } = result;
-      const shared = state && reward.value !== null ? rewardOf(state).value : null;
+      const { reward, state, judgements } = result;
+      const shared = state && reward.value !== null ? rewardOf(state, undefined, judgements).value : null;
       found.push({ task: result.task.id, reward: reward.value, success: reward.success, shared });
       options.onEnd?.(side, result);
     },
