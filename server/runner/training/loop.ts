@@ -7,7 +7,8 @@ import { type Batch, buildBatch } from '../../../src/core/grpo/batch';
 import { mixSeed } from '../../../src/core/rehearsal/seed';
 import { measureRollouts } from '../../../src/core/training/measure';
 import { measureLearning } from '../../../src/core/training/measure-learning';
-import type { Evaluation, Metrics } from '../../../src/core/training/run.types';
+import { watch } from '../../../src/core/training/pleasing';
+import type { Evaluation, Metrics, Warning } from '../../../src/core/training/run.types';
 import type { Part } from '../../../src/core/training/types';
 import { DIFFERENCE_STOPS, warningsOf } from '../../../src/core/training/warnings';
 import { UserError } from '../../../src/core/user-error';
@@ -22,14 +23,20 @@ import { groupsOf, rolloutsOf } from './rollouts';
 import type { TrainingRun } from './run';
 import type { Policies, Weights } from './weights';
 
-/** Trains from the step after `from` to the last. Where the run is told to stop, ends after a whole step. */
-export async function trainFrom(run: TrainingRun, weights: Weights, from: number): Promise<void> {
+/**
+ * Trains from the step after `from` to the last. Where the run is told to stop, ends after a whole step.
+ * @returns the warning that ended it before its last step (`onPleasing: "stop"`), or null
+ */
+export async function trainFrom(run: TrainingRun, weights: Weights, from: number): Promise<Warning | null> {
   const { settings } = run.store.config;
   if (from === 0) await begin(run, weights);
   for (let step = from + 1; step <= settings.steps; step++) {
     run.signal.throwIfAborted();
     await trainStep(run, weights, step);
+    const pleases = run.store.status.warnings.find((one) => one.code === 'pleasing' && one.step === step);
+    if (pleases && settings.onPleasing === 'stop' && step < settings.steps) return pleases;
   }
+  return null;
 }
 
 async function trainStep(run: TrainingRun, weights: Weights, step: number): Promise<void> {
@@ -99,6 +106,7 @@ export async function evaluate(
       ...policies,
       executor: ports.executor,
       checks: ports.checks,
+      judge: ports.judge,
       part,
       attempts: settings.evaluation.attempts,
       seed: mixSeed(settings.seed, 'evaluate', part),
@@ -124,6 +132,8 @@ async function finish(run: TrainingRun, weights: Weights, phases: Phases, figure
     ...warningsOf(figures, before, earlier),
     ...(figures.evaluation ? await changedInputs(run, figures.step) : []),
   ];
+  const pleases = watch([...before, { ...figures, warnings }]);
+  if (pleases) warnings.push(pleases);
   const list = await keep(run, weights, phases, figures);
   const seconds = phases.result;
   await store.appendMetrics({ ...figures, warnings, time: ports.now(), seconds });

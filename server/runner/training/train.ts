@@ -35,8 +35,9 @@ export async function train(run: TrainingRun): Promise<void> {
     await changedInputs(run, 0);
     for (let failures = 0, reached = -1; ; ) {
       try {
-        await attempt(run);
-        return void end('done');
+        const pleases = await attempt(run);
+        if (!pleases) return void end('done');
+        return void end('stopped', `It stopped because it learned to please: ${pleases.message}`);
       } catch (error) {
         if (signal.aborted)
           return void end('stopped', 'It was stopped. What it learned is kept; it can go on.');
@@ -63,13 +64,13 @@ function cameBack(error: unknown): boolean {
   return serverFailed(error) || (error instanceof LearnerError && error.code === 'lost');
 }
 
-async function attempt(run: TrainingRun): Promise<void> {
+async function attempt(run: TrainingRun): Promise<Warning | null> {
   const { store, signal } = run;
   const { weights, from } = await open(run);
   try {
     store.setStatus({ message: '' });
     await store.truncateMetrics(from);
-    await trainFrom(run, weights, from).catch(async (error) => {
+    const pleases = await trainFrom(run, weights, from).catch(async (error) => {
       // Told to stop between two steps, or a step that changed nothing: the weights are those of the last row.
       if (signal.aborted || error instanceof NotFiniteError) {
         const last = (await store.metrics()).at(-1);
@@ -78,7 +79,9 @@ async function attempt(run: TrainingRun): Promise<void> {
       throw error;
     });
     signal.throwIfAborted();
-    await report(run, weights);
+    if (pleases) await keepNow(run, weights, pleases.step);
+    else await report(run, weights);
+    return pleases;
   } finally {
     await weights.close();
   }
