@@ -30,13 +30,16 @@ export class CallElement {
   private readonly given = el('div', { class: 'out given', hidden: true });
   private shown = '';
   private deeds: Deed[] = [];
+  /** Where it stands, for the names of its buttons. */
+  private place: string;
   private readonly other: OtherElement;
 
   constructor(
     private readonly turn: number,
     private readonly actions: CallActions,
   ) {
-    this.other = new OtherElement(turn, (what) => {
+    this.place = `turn ${turn}`;
+    this.other = new OtherElement((what) => {
       if (this.observation) actions.about(what, this.observation.node);
     });
     this.element.append(this.title, this.given, this.other.element);
@@ -44,6 +47,8 @@ export class CallElement {
 
   update(view: CallView, of: number): void {
     this.title.hidden = of === 1;
+    this.place = `turn ${this.turn}${of > 1 ? `, call ${view.index + 1}` : ''}`;
+    this.other.place = this.place;
     const name = `call ${view.index + 1} of ${of}`;
     fill(this.title, name, el('code', {}, printable(view.text)), of > 1 && gatesLine(view));
     this.updateRehearsal(view);
@@ -136,7 +141,7 @@ export class CallElement {
   }
 
   private deed(label: string, name: string, tooltip: string, needsTools: boolean, onClick: () => void): void {
-    const made = button({ label, icon: name, look: 'quiet', name: `${label}, turn ${this.turn}`, onClick });
+    const made = button({ label, icon: name, look: 'quiet', name: `${label}, ${this.place}`, onClick });
     this.deeds.push({ button: made, tooltip, needsTools });
   }
 }

@@ -18,10 +18,10 @@ export class OtherElement {
   private buttons: HTMLElement[] = [];
   private shown = '';
 
-  constructor(
-    private readonly turn: number,
-    private readonly act: (what: About) => void,
-  ) {}
+  /** Where the call stands, for the names of its buttons. */
+  place = '';
+
+  constructor(private readonly act: (what: About) => void) {}
 
   update(other: OtherView | null): void {
     const key = JSON.stringify(other);
@@ -52,7 +52,7 @@ export class OtherElement {
       const cancel = button({
         label: 'Cancel',
         look: 'quiet',
-        name: `Cancel, turn ${this.turn}`,
+        name: `Cancel, ${this.place}`,
         onClick: () => this.act('cancel'),
       });
       return el('div', 'line', icon('sync'), source === 'real' ? 'executing…' : 'rehearsing…', cancel);
@@ -117,7 +117,7 @@ export class OtherElement {
       label,
       icon: name,
       look: 'quiet',
-      name: `${label}, turn ${this.turn}`,
+      name: `${label}, ${this.place}`,
       onClick: () => this.act(what),
     });
     if (what !== 'openAnswer' && what !== 'openDiff') this.buttons.push(made);

@@ -9,6 +9,7 @@ import { Command, DEBUG_TYPE, TEST_CONTROLLER } from '../ids';
 import type { Services, SessionFeature } from '../services';
 import { compareTasks } from './compare';
 import { type TaskItem, TestItems } from './items';
+import { Judges } from './judge';
 import { Publisher } from './publish';
 import type { Results } from './results';
 import { executeTasks, rehearseTasks } from './run';
@@ -45,7 +46,8 @@ export function registerTesting({
   };
   const items = new TestItems(controller, environments, republish);
 
-  const shared = { server, config, results, publisher, showError, tools };
+  const judges = new Judges(config, context.secrets);
+  const shared = { server, config, results, publisher, judges, showError, tools };
   const running =
     (name: string, work: typeof executeTasks) =>
     async (request: vscode.TestRunRequest): Promise<void> => {
@@ -59,6 +61,8 @@ export function registerTesting({
       }
     };
   const rehearse = running('Rehearse', rehearseTasks);
+  const execution = running('Execute', executeTasks);
+  const comparison = running('Compare', compareTasks);
   const debug = async (request: vscode.TestRunRequest, token: vscode.CancellationToken) => {
     if (!trusted(showError)) return;
     for (const { loaded, task } of await items.tasksOf(request)) {
@@ -69,15 +73,15 @@ export function registerTesting({
   const profile = controller.createRunProfile('Rehearse', vscode.TestRunProfileKind.Run, rehearse, true);
   profile.configureHandler = () => void chooseAttempts(config);
   const { Run, Debug } = vscode.TestRunProfileKind;
-  const execute = controller.createRunProfile('Execute', Run, running('Execute', executeTasks));
+  const execute = controller.createRunProfile('Execute', Run, execution);
   execute.configureHandler = () => void chooseAttempts(config);
-  controller.createRunProfile('Compare', Run, running('Compare', compareTasks));
+  const compare = controller.createRunProfile('Compare', Run, comparison);
   controller.createRunProfile('Debug', Debug, debug, true);
 
-  context.subscriptions.push(
-    controller,
-    items,
-    vscode.commands.registerCommand(Command.runTasks, async (argument: unknown) => {
+  /** Runs the tasks that a command is about, with a profile. */
+  const byCommand =
+    (of: vscode.TestRunProfile, work: (request: vscode.TestRunRequest) => Promise<void>) =>
+    async (argument: unknown): Promise<void> => {
       const target = await chooseTarget(targetOf(argument), environments);
       if (!target) return;
       const include = target.file === undefined ? undefined : await items.itemsOf(target.file, target.task);
@@ -89,8 +93,15 @@ export function registerTesting({
           ),
         );
       }
-      await rehearse(new vscode.TestRunRequest(include, undefined, profile));
-    }),
+      await work(new vscode.TestRunRequest(include, undefined, of));
+    };
+
+  context.subscriptions.push(
+    controller,
+    items,
+    vscode.commands.registerCommand(Command.runTasks, byCommand(profile, rehearse)),
+    vscode.commands.registerCommand(Command.executeTasks, byCommand(execute, execution)),
+    vscode.commands.registerCommand(Command.compareTasks, byCommand(compare, comparison)),
     vscode.commands.registerCommand(Command.openSessionAtTurn, async (argument: unknown) => {
       const place = publisher.placeOf(argument);
       if (place) await session.open(place.session, place.turn).catch(showError);

@@ -9,6 +9,7 @@ import type { Config } from '../config';
 import { folderOf } from '../environments/folder';
 import type { Server } from '../services';
 import type { TaskItem } from './items';
+import type { Judges } from './judge';
 import type { Publisher } from './publish';
 import { byFile, type RealContext, withRealTools } from './real';
 import type { Attempt, Results } from './results';
@@ -18,6 +19,7 @@ export interface RunContext {
   config: Config;
   results: Results;
   publisher: Publisher;
+  judges: Judges;
   showError(error: unknown): void;
 }
 
@@ -74,13 +76,14 @@ interface RollOut extends Pick<RolloutOptions, 'policy' | 'executor' | 'checks'>
 async function rollOut(
   group: TaskItem[],
   environment: Environment,
-  { config }: RunContext,
+  { config, judges }: RunContext,
   { run, gathered, signal, ...more }: RollOut,
 ): Promise<void> {
   const { file } = group[0]!.loaded;
   const tasks = group.map(({ task }) => task);
   await runRollouts(planRollouts(environment, tasks, config.testAttempts), {
     ...more,
+    judge: await judges.current(),
     sampling: config.sampling(),
     folder: sessionsFolder(folderOf(file)),
     environmentFile: file,
