@@ -1,0 +1,54 @@
+/**
+ * The training study of `docs/training-results.md`: reads finished runs, keeps what is needed of them under
+ * `docs/training-results`, and makes the tables and the curve anew.
+ *
+ *     rehearsal train examples/shop/shop.training.json --allow cancel_order --allow change_address \
+ *       --variants rehearse,rehearse-per-role,act-only,real --seeds 1,2,3
+ *     rehearsal train examples/shop/please.training.json --allow cancel_order --allow change_address --seeds 1,2,3
+ *     npm run curves -- ~/.rehearsal-studio/runs
+ *
+ * Without a folder it draws from what is kept.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RunReader, runIds } from '../src/node/runs/reader';
+import { drawStudy } from './curves/draw';
+import { type KeptRun, keptOf } from './curves/kept';
+import { tables } from './curves/tables';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const KEPT = path.join(ROOT, 'docs/training-results');
+const PAGE = path.join(ROOT, 'docs/training-results.md');
+const IMAGE = path.join(ROOT, 'docs/images/training');
+const NAMES = /^(shop|please)-(rehearse|rehearse-per-role|act-only|real)-seed-\d+$/;
+
+function keep(folder: string): void {
+  fs.mkdirSync(KEPT, { recursive: true });
+  for (const id of runIds(folder)) {
+    const reader = new RunReader(folder, id);
+    const { name, state } = reader.status;
+    if (!NAMES.test(name) || state !== 'done') continue;
+    const rows = keptOf(reader.config, reader.status, reader.metrics());
+    fs.writeFileSync(path.join(KEPT, `${name}.json`), `${JSON.stringify(rows, null, 1)}\n`);
+    console.log(`kept ${name}`);
+  }
+}
+
+function kept(): KeptRun[] {
+  return fs
+    .readdirSync(KEPT)
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => JSON.parse(fs.readFileSync(path.join(KEPT, file), 'utf8')) as KeptRun);
+}
+
+for (const folder of process.argv.slice(2)) keep(path.resolve(folder));
+const runs = kept();
+fs.writeFileSync(`${IMAGE}.svg`, drawStudy(runs));
+let page = fs.readFileSync(PAGE, 'utf8');
+for (const [name, text] of Object.entries(tables(runs))) {
+  const place = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);
+  page = page.replace(place, (_, open: string, close: string) => `${open}${text}${close}`);
+}
+fs.writeFileSync(PAGE, page);
