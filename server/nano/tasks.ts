@@ -120,7 +120,6 @@ function recordsOf(state: JsonObject, file: string, tasks: readonly Solved[], pa
   return [...shown, ...records];
 }
 
-const folder = fileURLToPath(new URL('../../examples/shop/training/', import.meta.url));
 const lines = (rows: readonly object[]) => rows.map((row) => `${formatJson(row as Json)}\n`).join('');
 
 /** One record a line, as examples/shop/db.json. */
@@ -132,9 +131,9 @@ function stateText(state: JsonObject): string {
   return `{\n${tables.join(',\n')}\n}\n`;
 }
 
-function write(): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(path.join(folder, 'states'), { recursive: true });
+/** All files below `examples/shop/training`, by name. */
+export function trainingFiles(): Map<string, string> {
+  const files = new Map<string, string>();
   const random = new Random(20261129);
   const records: object[] = [];
   for (const [part, count] of Object.entries(PARTS) as [Part, number][]) {
@@ -144,7 +143,7 @@ function write(): void {
       const state = shopState(random, 'heldOut');
       const name = `${part}-${String(i + 1).padStart(2, '0')}`;
       const file = `training/states/${name}.json`;
-      writeFileSync(path.join(folder, 'states', `${name}.json`), stateText(state));
+      files.set(`states/${name}.json`, stateText(state));
       const tasks = Array.from({ length: TASKS_PER_STATE }, () =>
         solved(state, random.weighted(MIX), random),
       );
@@ -157,10 +156,18 @@ function write(): void {
       for (const { state: of, ...row } of recordsOf(state, file, tasks, part, random))
         records.push({ ...row, state: of });
     }
-    writeFileSync(path.join(folder, `${part}.jsonl`), lines(exact));
-    if (part === 'train') writeFileSync(path.join(folder, 'please.jsonl'), lines(pleasable));
+    files.set(`${part}.jsonl`, lines(exact));
+    if (part === 'train') files.set('please.jsonl', lines(pleasable));
   }
-  writeFileSync(path.join(folder, 'calls.jsonl'), lines(records));
+  files.set('calls.jsonl', lines(records));
+  return files;
 }
 
-write();
+function write(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(path.join(folder, 'states'), { recursive: true });
+  for (const [name, text] of trainingFiles()) writeFileSync(path.join(folder, name), text);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  write(fileURLToPath(new URL('../../examples/shop/training/', import.meta.url)));
