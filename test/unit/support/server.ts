@@ -55,6 +55,12 @@ export function productFolder(): Promise<string> {
       logLevel: 'error',
     });
     fs.copyFileSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+    fs.mkdirSync(path.join(folder, 'dist/tool-host'));
+    for (const file of ['host.mjs', 'worker.mjs'])
+      fs.copyFileSync(
+        path.join(ROOT, 'src/node/tools/module', file),
+        path.join(folder, 'dist/tool-host', file),
+      );
     fs.mkdirSync(path.join(folder, 'server'));
     fs.symlinkSync(path.join(ROOT, 'server/engine'), path.join(folder, 'server/engine'), 'junction');
     return folder;
