@@ -20,7 +20,7 @@ export async function connect(
 ): Promise<Policy> {
   const { server, model } = given;
   const token = tokenFrom(given['token-env']);
-  if (server) return connectPolicy({ baseUrl: addressOf(server), apiKey: token, model }, signal);
+  if (server) return connectPolicy({ baseUrl: addressOf('server', server), apiKey: token, model }, signal);
   const local = await ensureServer({ sourceDir: productFolder(), onProgress, signal });
   return connectPolicy({ baseUrl: local.url, apiKey: local.token, model }, signal);
 }
@@ -37,20 +37,20 @@ export function productFolder(): string {
 }
 
 /** Keys are named, never written on the command line, where other users and histories see them. */
-function tokenFrom(name: string | undefined): string | undefined {
+export function tokenFrom(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   const token = process.env[name];
   if (!token) throw new UsageError(`The environment variable ${name} is not set.`);
   return token;
 }
 
-function addressOf(text: string): string {
+export function addressOf(option: string, text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new UsageError(`--server must be an http address, not ${text}.`);
+    throw new UsageError(`--${option} must be an http address, not ${text}.`);
   }
   // It would be shown in messages, and stands in the shell's history already.
   const { username, password } = new URL(text);
   if (username || password)
-    throw new UsageError('--server must hold no user or password: name the key with --token-env.');
+    throw new UsageError(`--${option} must hold no user or password: name the key's variable instead.`);
   return text;
 }

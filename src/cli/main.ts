@@ -25,6 +25,7 @@ const HELP = `usage: rehearsal COMMAND …
                      --alternatives N
   run FILE         rehearse all tasks, or those named
                      --task ID…  --attempts K  --passes all|any  --concurrency N
+                     --judge URL  --judge-model NAME  --judge-env VARIABLE
   compare FILE     hold rehearsed answers against the real tools'
                      --recorded  --held-out  --task ID…  --allow TOOL…  --junit FILE
                      --concurrency N  --against MODEL

@@ -7,12 +7,13 @@ import { tokenCounts } from '../core/reward/rollout';
 import { printable } from '../core/text';
 import { errorText } from '../core/user-error';
 import { usableEnvironment } from '../node/environments';
+import { createJudge } from '../node/judge/judge';
 import { planRollouts, type RolloutOptions, type RolloutResult, runRollouts } from '../node/rollouts';
 import type { Executor } from '../node/tools';
 import { allowGate } from '../node/tools/consent';
 import { withServerTools } from '../node/tools/server-tools';
 import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
-import { connect } from './connect';
+import { addressOf, connect, tokenFrom } from './connect';
 import { observedExecutor } from './executor';
 import { sessionsOf } from './places';
 import { taskOf } from './step';
@@ -26,6 +27,9 @@ const OPTIONS = {
   passes: { type: 'string' },
   observations: { type: 'string' },
   allow: { type: 'string', multiple: true },
+  judge: { type: 'string' },
+  'judge-model': { type: 'string' },
+  'judge-env': { type: 'string' },
 } as const;
 
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -76,6 +80,7 @@ async function runTasks(
     sampling,
     executor,
     checks: { folder: path.dirname(path.resolve(file)), gate: allowGate(values.allow ?? []) },
+    judge: judgeOf(values),
     folder: sessionsOf(file, values.sessions),
     environmentFile: path.resolve(file),
     concurrency,
@@ -112,6 +117,21 @@ async function runTasks(
   if (terminal.signal.aborted) return EXIT.interrupted;
   if (results.some(({ error }) => error !== undefined)) return EXIT.server;
   return passed.length === tasks.length ? EXIT.ok : EXIT.failed;
+}
+
+/** The model that decides `judge` checks; without one they are unscored. */
+function judgeOf(values: Values) {
+  const { judge: url, 'judge-model': model } = values;
+  if (url === undefined && model === undefined && values['judge-env'] === undefined) return undefined;
+  if (url === undefined || model === undefined)
+    throw new UsageError('A judge has both: --judge URL and --judge-model NAME.');
+  const apiKey = tokenFrom(values['judge-env']);
+  return createJudge({
+    url: addressOf('judge', url),
+    model,
+    timeoutSeconds: 60,
+    ...(apiKey ? { apiKey } : {}),
+  });
 }
 
 function asJson({ task, attempt, seed, reward, state, session, seconds, error }: RolloutResult): object {

@@ -51,6 +51,13 @@ export class Config implements Settings {
     return read<boolean>(Setting.trustAnnotations, false);
   }
 
+  /** Model that decides `judge` checks, and its address; null where none is set. */
+  get judge(): { address: string; model: string } | null {
+    const address = read<string>(Setting.judgeAddress, '').trim().replace(/\/+$/, '');
+    const model = read<string>(Setting.judgeModel, '').trim();
+    return address && model ? { address, model } : null;
+  }
+
   get testAttempts(): number {
     return whole(read<number>(Setting.testAttempts, 1), 1, 64, 1);
   }

@@ -78,12 +78,18 @@ async function selectModel(server: ServerConnection, config: Config): Promise<vo
 }
 
 async function setToken(server: ServerConnection, config: Config, tokens: BearerTokens): Promise<void> {
-  const address = config.serverAddress;
-  if (!address) {
+  const named = [
+    { label: 'Server', description: config.serverAddress },
+    { label: 'Judge', description: config.judge?.address ?? null },
+  ].flatMap(({ label, description }) => (description ? [{ label, description }] : []));
+  if (!named.length) {
     throw new UserError(
       'The local server needs no token from you.',
-      `Name a server in the setting ${Setting.serverAddress} first.`,
+      `Name a server in the setting ${Setting.serverAddress} first, or a judge in ${Setting.judgeAddress}.`,
     );
   }
-  if (await tokens.ask(address)) await server.models();
+  const picked =
+    named.length === 1 ? named[0] : await vscode.window.showQuickPick(named, { placeHolder: 'Whose token?' });
+  if (!picked) return;
+  if ((await tokens.ask(picked.description)) && picked.label === 'Server') await server.models();
 }

@@ -90,10 +90,10 @@ describe('ids and package.json', () => {
 
   it('lets no workspace choose the server, the interpreter or the model before it is trusted', () => {
     const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
-    const { serverAddress, serverPython, serverHome, model, trustAnnotations } = ids.Setting;
+    const { serverAddress, serverPython, serverHome, model, trustAnnotations, judgeAddress } = ids.Setting;
     assert.deepEqual(
       sorted(restricted),
-      sorted([serverAddress, serverPython, serverHome, model, trustAnnotations]),
+      sorted([serverAddress, serverPython, serverHome, model, trustAnnotations, judgeAddress]),
     );
   });
 });
