@@ -58,6 +58,11 @@ export class CallList {
     return this.ids[place];
   }
 
+  /** The first call in the list that differs: what people come to see. */
+  firstDiffering(): number | undefined {
+    return this.ids.find((id) => this.rows.get(id)?.cells[this.side]?.verdict === 'differs');
+  }
+
   setModels(models: readonly string[], side: number): void {
     if (models.join('\n') === this.models.join('\n') && side === this.side) return;
     this.models = models;

@@ -214,7 +214,8 @@ export class ComparePage {
     const none = this.status === 'running' ? 'Nothing was compared yet.' : 'No call.';
     this.list.setIds(ids, isFiltered ? 'No call is like this.' : none);
     const { selected } = this.state;
-    if (selected === null || this.list.placeOf(selected) < 0) this.select(ids[0] ?? null);
+    if (selected === null || this.list.placeOf(selected) < 0)
+      this.select(this.list.firstDiffering() ?? ids[0] ?? null);
     else {
       this.list.select(selected, false);
       if (this.pair?.id !== selected) this.askForPair();

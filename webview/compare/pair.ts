@@ -132,11 +132,8 @@ export class PairPane {
     this.tokens.update(pair);
     this.showVerdict(pair);
     setEnabled(this.open, true, 'Both answers in VS Code’s diff (Enter)');
-    setEnabled(
-      this.debug,
-      pair.task !== null,
-      pair.task === null ? 'A recorded call stands in no session' : 'Opens the session, or steps the task',
-    );
+    this.debug.hidden = pair.task === null; // a recorded call stands in no session
+    setEnabled(this.debug, true, 'Opens the session, or steps the task');
   }
 
   /** Where the pair stands in the list. */

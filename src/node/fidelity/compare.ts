@@ -55,7 +55,7 @@ export async function compareTargets(
   options: CompareOptions,
 ): Promise<void> {
   const render = createRenderer(options.policy);
-  const ports: Ports = { policy: options.policy, render };
+  const ports: Ports = { policy: options.policy, render, unwatched: true };
   const scorer = options.surprise ? answerScorer(options.policy) : null;
   const open = targets.map((target, place) => ({ target, place }));
   const compareOne = (target: CompareTarget, place: number) => {
