@@ -57,8 +57,8 @@ export async function openPanel(browser: Browser, options: PanelOptions = {}): P
   const problems: string[] = [];
   page.on('console', (m) => ['warning', 'error'].includes(m.type()) && problems.push(m.text()));
   page.on('pageerror', (error) => problems.push(error.message));
-  await page.goto(`${ORIGIN}/`);
-  await page.locator(options.ready ?? '.panel').waitFor();
+  await page.goto(`${ORIGIN}/`, { timeout: 120_000 });
+  await page.locator(options.ready ?? '.panel').waitFor({ timeout: 120_000 });
   const drawn = 'new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(ok)))';
   return {
     page,

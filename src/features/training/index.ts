@@ -5,6 +5,7 @@ import type { RunStatus } from '../../core/training/run.types';
 import { UserError } from '../../core/user-error';
 import type { Config } from '../config';
 import type { EnvironmentStore } from '../environments/store';
+import { usable } from '../environments/usable';
 import { Command, Language, TRAINING_EDITOR, TRAINING_PANEL, View } from '../ids';
 import type { Services, SessionFeature } from '../services';
 import { RunActions } from './actions';
@@ -180,8 +181,5 @@ async function newFile(environments: EnvironmentStore): Promise<string | undefin
           placeHolder: 'For which environment?',
         });
   if (!picked) return undefined;
-  const { environment } = await environments.load(picked.file);
-  if (!environment)
-    throw new UserError('The environment cannot be used.', 'Correct it; the Problems view shows the places.');
-  return writeNewFile(picked.file, environment);
+  return writeNewFile(picked.file, usable(await environments.load(picked.file)));
 }

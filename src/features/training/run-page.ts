@@ -1,6 +1,6 @@
 /** The page of a run, on the host's side: one panel for each run, that follows the server through its restarts. */
 import * as vscode from 'vscode';
-import type { FromTraining, RunChoice, RunFacts, ToTraining } from '../../../webview/common/training';
+import type { FromTraining, RunChoice, ToTraining } from '../../../webview/common/training';
 import { isFromTraining } from '../../../webview/common/training-validators.generated';
 import type { Metrics, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
@@ -10,6 +10,7 @@ import type { Services } from '../services';
 import { assetsOf, pageOf } from '../session/page';
 import type { RunActions } from './actions';
 import { comparisonView, evaluatedSteps } from './comparison';
+import { factsOf } from './facts';
 import { groupViews, type Listed, rolloutDetail } from './rollouts';
 import type { Runs } from './runs';
 import { viewOfSession } from './session';
@@ -278,17 +279,4 @@ function rolloutAt(rollouts: readonly Listed[], index: number): Listed {
     'This rollout is not there any more.',
     'Choose another; a run that was resumed samples its last steps again.',
   );
-}
-
-export function factsOf({ settings, parts, allowed }: RunConfig): RunFacts {
-  const { learner, groupSize, tasksPerStep, weights } = settings;
-  const count = { train: parts.train.length, validation: parts.validation.length, test: parts.test.length };
-  return {
-    groupSize,
-    tasksPerStep,
-    weights,
-    place: learner.kind === 'engine' && !learner.url ? 'the local server' : (learner.url ?? learner.kind),
-    tasks: count,
-    real: allowed.length > 0,
-  };
 }

@@ -91,7 +91,8 @@ function gapOf(plot: Plot, gap: NonNullable<Plot['gap']>, y: (value: number) => 
   const [upper, lower] = ends;
   if (upper == null || lower == null) return null;
   const label = el('div', 'gapmark', el('i'), el('b', {}, gap.figure), el('span', 'mute', gap.note));
-  label.style.top = `${y(upper)}px`;
-  label.style.height = `${Math.max(y(lower) - y(upper), 2)}px`;
+  const [from, to] = [y(upper), y(lower)].sort((a, b) => a - b) as [number, number];
+  label.style.top = `${from}px`;
+  label.style.height = `${Math.max(to - from, 2)}px`;
   return label;
 }

@@ -103,8 +103,9 @@ export class Checkpoints {
       },
       el('option', { value: '' }, '⋯'),
       el('option', { value: 'use' }, 'Rehearse with it'),
-      el('option', { value: 'branch' }, 'Branch from it…'),
-      el('option', { value: 'export' }, 'Export…'),
+      // The start is the model itself.
+      step > 0 && el('option', { value: 'branch' }, 'Branch from it…'),
+      step > 0 && el('option', { value: 'export' }, 'Export…'),
     );
     select.addEventListener('change', () => {
       const { value } = select;

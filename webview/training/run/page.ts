@@ -13,6 +13,7 @@ import { Groups } from './groups';
 import { Head, isActive } from './head';
 import { merged, type RunModel, stepsWithRollouts } from './model';
 import { Overlays } from './overlays';
+import { Result } from './result';
 import { SPECS, seriesOf } from './series';
 import { Warnings } from './warnings';
 
@@ -20,6 +21,7 @@ export class RunPage {
   readonly element = el('div', 'page run');
   private readonly head: Head;
   private readonly notice = new ErrorBar();
+  private readonly result = new Result();
   private readonly warnings: Warnings;
   private readonly gap: Card;
   private readonly cards: Card[];
@@ -78,6 +80,7 @@ export class RunPage {
     this.element.append(
       this.head.element,
       this.notice.element,
+      this.result.element,
       el(
         'div',
         'top',
@@ -151,6 +154,7 @@ export class RunPage {
     const was = this.element.dataset.state;
     this.element.dataset.state = status.state;
     this.head.update(status, facts);
+    this.result.update(status);
     this.warnings.update(status);
     this.checkpoints.update(status, metrics, facts);
     this.gap.update(gapSeries(metrics, status.bestStep), this.overlaysOf(null));
