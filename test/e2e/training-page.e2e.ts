@@ -369,6 +369,7 @@ describe('training pages', () => {
       problems: [],
       environments: ['shop.rehearsal.json', 'other.rehearsal.json'],
       tasks: ['a', 'b', 'c', 'd'],
+      counts: { train: 2, validation: 1, test: 0 },
       models: ['nano-1.7m'],
       summary: '40 steps.',
       launchable: true,

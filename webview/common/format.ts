@@ -73,6 +73,7 @@ export function figure(value: number): string {
   const size = Math.abs(value);
   const sign = value < 0 ? MINUS : '';
   if (size === 0) return '0';
+  if (size < 0.001) return `${sign}<.001`;
   if (size >= 1e6) return `${sign}${(size / 1e6).toFixed(1)}M`;
   if (size >= 1e4) return `${sign}${(size / 1e3).toFixed(size >= 1e5 ? 0 : 1)}k`;
   if (size >= 100) return sign + whole(Math.round(size));

@@ -160,8 +160,10 @@ export const FileView = T.Object({
   problems: T.Array(FileProblem),
   /** Environment files that can be named, as they would be written. */
   environments: T.Array(T.String()),
-  /** Tasks of the environment, and which of them the file uses in which part. */
+  /** Tasks of the environment. */
   tasks: T.Array(T.String()),
+  /** How many tasks each part has, those of files included. */
+  counts: T.Record(T.String(), T.Integer()),
   /** Models of the server; empty while it is not known. */
   models: T.Array(T.String()),
   /** One sentence on what a launch would do, or why it cannot. */

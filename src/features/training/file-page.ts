@@ -224,6 +224,7 @@ export function fileView(loaded: LoadedFile, { values, ...around }: Around): Fil
     values: values ?? null,
     problems,
     ...around,
+    counts: Object.fromEntries(Object.entries(loaded.parts).map(([part, tasks]) => [part, tasks.length])),
     summary: summaryOf(loaded),
     launchable: loaded.config !== null,
   };

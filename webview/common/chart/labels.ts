@@ -39,9 +39,10 @@ export class Labels {
     this.placeNotes(chart, plot, from, to);
   }
 
-  private placeNotes(chart: uPlot, { mark }: Plot, from: number, to: number): void {
+  private placeNotes(chart: uPlot, { mark, curves }: Plot, from: number, to: number): void {
+    const isEmpty = curves.every(({ values }) => values.every((value) => value === null));
     if (!mark) {
-      fill(this.notes);
+      fill(this.notes, isEmpty && el('span', 'note none', 'nothing measured yet'));
       return;
     }
     const left = chart.bbox.left / devicePixelRatio + chart.valToPos(mark.step, 'x');

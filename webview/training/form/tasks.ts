@@ -28,10 +28,11 @@ export class TasksControl implements Control {
       part,
       ids: idsOf(valueAt(file.values, ['tasks', part])),
     }));
-    const key = JSON.stringify([value, others, file.tasks]);
+    const count = file.counts[this.part] ?? 0;
+    const key = JSON.stringify([value, others, file.tasks, count]);
     if (key === this.shown) return;
     this.shown = key;
-    setText(this.input, summary(value));
+    setText(this.input, summary(value, count));
     const own = idsOf(value);
     const known = [...new Set([...file.tasks, ...own])];
     const focused = (document.activeElement as HTMLElement | null)?.id;
@@ -76,12 +77,15 @@ function idsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
-function summary(value: unknown): string {
-  if (typeof value === 'string') return printable(value);
+function summary(value: unknown, count: number): string {
+  if (typeof value === 'string') return `${printable(value)}, ${tasks(count)}`;
   if (!Array.isArray(value) || value.length === 0) return 'none';
   const ids = idsOf(value);
-  const count = `${value.length} ${value.length === 1 ? 'task' : 'tasks'}`;
   return ids.length > 0 && ids.length <= 2 && ids.length === value.length
     ? ids.map(printable).join(', ')
-    : count;
+    : tasks(value.length);
+}
+
+function tasks(count: number): string {
+  return `${count} ${count === 1 ? 'task' : 'tasks'}`;
 }

@@ -31,6 +31,7 @@ export class Head {
   private readonly values = new Map<string, HTMLElement>();
   private readonly bar = el('span', { class: 'progress', 'aria-hidden': 'true' }, el('i'));
   private readonly steps = el('span');
+  private readonly timeName = el('dt');
   private readonly message = el('p', 'message');
   private readonly stop: HTMLElement;
   private readonly resume: HTMLElement;
@@ -86,7 +87,8 @@ export class Head {
     );
     setText(this.steps, `${step} of ${steps}`);
     (this.bar.firstChild as HTMLElement).style.width = `${(100 * step) / Math.max(steps, 1)}%`;
-    this.set('Time left', timeLeft(state, secondsLeft));
+    setText(this.timeName, isActive(state) ? 'Time left' : 'Took');
+    this.set('Time left', isActive(state) ? timeLeft(secondsLeft) : took(status));
     setText(this.message, printable(message));
     this.message.hidden = !message;
     this.message.className = `message ${state === 'failed' ? 'fail' : 'mute'}`;
@@ -104,11 +106,15 @@ export class Head {
   private add(name: string): void {
     const value = el('dd');
     this.values.set(name, value);
-    this.facts.append(el('div', {}, el('dt', {}, name), value));
+    const term = name === 'Time left' ? this.timeName : el('dt', {}, name);
+    this.facts.append(el('div', {}, term, value));
   }
 }
 
-function timeLeft(state: RunState, seconds: number | null): string {
-  if (!isActive(state)) return '–';
+function took({ started, ended }: RunStatus): string {
+  return started && ended ? about((Date.parse(ended) - Date.parse(started)) / 1000) : '–';
+}
+
+function timeLeft(seconds: number | null): string {
   return seconds === null ? 'after the first step' : about(seconds);
 }

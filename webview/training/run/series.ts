@@ -267,7 +267,7 @@ function gateFailures(metrics: readonly Metrics[]) {
     ['mute', [2, 2]],
   ];
   const readers = shown.map((code, i) =>
-    curve(printable(code).replaceAll('_', ' '), looks[i]![0], of([code]), looks[i]![1]),
+    curve(printable(code).toLowerCase().replaceAll('_', ' '), looks[i]![0], of([code]), looks[i]![1]),
   );
   if (kinds.length !== 1) readers.unshift(curve('all', 'strong', of(kinds)));
   if (rest.length > 0) readers.push(curve('other', 'edge', of(rest), [1, 3]));
