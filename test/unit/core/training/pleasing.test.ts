@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { watch } from '../../../../src/core/training/pleasing';
 import type { Metrics } from '../../../../src/core/training/run.types';
+import { warningsOf as ordinary } from '../../../../src/core/training/warnings';
+import { metricsRow } from '../../support/training';
 
 /** What `watch` reads of the rows of real runs on nano-novice (`examples/shop/please.training.json` and its like). */
 function recorded(name: string): Metrics[] {
@@ -80,5 +82,27 @@ describe('a rehearser that pleases', () => {
   it('is not seen where the reward in rehearsal falls too', () => {
     const rows = recorded('please').map((row) => ({ ...row, reward: row.reward && 1 - row.reward }));
     assert.deepEqual(warningsOf(rows), []);
+  });
+
+  it('is not called a collapse while success on the real tools is at its best', () => {
+    const reference = {
+      source: 'records' as const,
+      count: 67,
+      of: 174,
+      mostly: '"pending"',
+      mostlyCount: 67,
+    };
+    const collapse = [
+      { tool: 'get_order', field: '$.status', value: '"pending"', count: 44, of: 47, reference },
+    ];
+    const evaluated = (step: number, value: number) =>
+      metricsRow(step, {
+        evaluation: { realSuccess: { value, low: 0, high: 1, n: 66 } } as unknown as Metrics['evaluation'],
+      });
+    const codes = (before: Metrics[]) =>
+      ordinary(metricsRow(9, { collapse }), before, []).map(({ code }) => code);
+    assert.deepEqual(codes([evaluated(5, 0.8), evaluated(8, 0.9)]), []);
+    assert.deepEqual(codes([evaluated(5, 0.9), evaluated(8, 0.8)]), ['collapse']);
+    assert.deepEqual(codes([]), ['collapse']);
   });
 });
