@@ -10,8 +10,9 @@ import { folderOf } from '../environments/folder';
 import type { Services, SessionFeature } from '../services';
 import { keysFor } from './keys';
 import { failingTurn, type Listed } from './rollouts';
-import { ACTIVE, type Runs } from './runs';
+import type { Runs } from './runs';
 import { viewOfSession } from './session';
+import { ACTIVE } from './texts';
 
 export interface ActionsHost extends Pick<Services, 'context' | 'log'> {
   runs: Runs;

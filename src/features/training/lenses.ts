@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { printable } from '../../core/text';
 import { Command } from '../ids';
 import type { Runs } from './runs';
-import { describeRun } from './tree';
+import { describeRun } from './texts';
 
 export class TrainingLenses implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { printable } from '../../core/text';
 import type { RunStatus } from '../../core/training/run.types';
 import { Command } from '../ids';
-import { ACTIVE, type RunChange, type Runs } from './runs';
-import { durationOf } from './tree';
+import type { RunChange, Runs } from './runs';
+import { ACTIVE, durationOf, endText, statusText } from './texts';
 
 const ENDED: Partial<Record<RunStatus['state'], string>> = {
   done: 'is done',
@@ -46,13 +46,6 @@ export function followProgress(host: ProgressHost): vscode.Disposable {
   );
 }
 
-/** `shop-01 46/120`, behind what the server's item says. */
-export function statusText({ name, step, steps, state, warnings }: RunStatus, waiting: number): string {
-  const icon = warnings.length > 0 ? '$(warning)' : state === 'queued' ? '$(clock)' : '$(graph-line)';
-  const more = waiting > 0 ? `, ${waiting} waiting` : '';
-  return `${icon} ${printable(name)} ${state === 'running' ? `${step}/${steps}` : state}${more}`;
-}
-
 /** What is news: an end that this window saw coming, and warnings, each once. */
 async function tell({ status, before }: RunChange, host: ProgressHost): Promise<void> {
   if (!before) return;
@@ -77,22 +70,4 @@ async function tell({ status, before }: RunChange, host: ProgressHost): Promise<
   const show = state === 'failed' ? vscode.window.showErrorMessage : vscode.window.showInformationMessage;
   const pressed = await show(`The run ${printable(name)} ${ended}. ${endText(status)}`, 'Open Run');
   if (pressed === 'Open Run') host.open(status);
-}
-
-/** What came of it: on the test tasks where there are some, else on the validation tasks. */
-export function endText({ state, message, bestStep, checkpoints, result }: RunStatus): string {
-  if (state === 'failed' || state === 'needs key') return printable(message);
-  if (result?.difference) {
-    const { value, low, high, n } = result.difference;
-    const where = result.on === 'real' ? 'on real tools' : 'in rehearsal';
-    return `Test success ${where} changed by ${signed(value)} (${signed(low)} to ${signed(high)}, n = ${n}) with the checkpoint of step ${result.step}.`;
-  }
-  const best = checkpoints.find(({ step }) => step === bestStep);
-  return best?.success
-    ? `Its best checkpoint, of step ${best.step}, has a validation success of ${best.success.value.toFixed(2)}.`
-    : printable(message);
-}
-
-function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
 }

@@ -5,8 +5,6 @@ import { UserError } from '../../core/user-error';
 import { RunsClient } from '../../node/runs/client';
 import type { Log, Server } from '../services';
 
-export const ACTIVE: ReadonlySet<RunStatus['state']> = new Set(['queued', 'starting', 'running', 'stopping']);
-
 export interface RunChange {
   status: RunStatus;
   before: RunStatus | null;

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import { printable } from '../../core/text';
 import type { Checkpoint, RunStatus } from '../../core/training/run.types';
 import { Command } from '../ids';
-import { ACTIVE, type Runs } from './runs';
+import type { Runs } from './runs';
+import { ACTIVE, describeRun } from './texts';
 
 export type TrainingNode = { kind: 'run'; id: string } | { kind: 'checkpoint'; id: string; step: number };
 
@@ -83,31 +84,6 @@ function runItem(run: RunStatus): vscode.TreeItem {
     label: `${printable(name)}, ${item.description}${warnings.length ? ', with warnings' : ''}`,
   };
   return item;
-}
-
-/** `running · 46/120 · 5 min · .59 at step 30`. */
-export function describeRun({
-  state,
-  step,
-  steps,
-  secondsLeft,
-  bestStep,
-  checkpoints,
-  variant,
-}: RunStatus): string {
-  const parts: string[] = [state];
-  if (ACTIVE.has(state) || state === 'stopped') parts.push(`${step}/${steps}`);
-  if (state === 'running' && secondsLeft !== null) parts.push(durationOf(secondsLeft));
-  const best = checkpoints.find((one) => one.step === bestStep);
-  if (best?.success) parts.push(`${best.success.value.toFixed(2)} at step ${best.step}`);
-  parts.push(variant);
-  return parts.join(' · ');
-}
-
-export function durationOf(seconds: number): string {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s left`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 60 ? `${minutes} min left` : `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
 
 function tooltipOf({
