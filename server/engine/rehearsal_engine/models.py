@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from rehearsal_engine import memory
 from rehearsal_engine.loading import LoadError, Source, find, pick_dtype, read_config, read_weights
 from rehearsal_engine.tokens import Tokens, end_ids
 
@@ -72,10 +73,25 @@ class Served:
         with self._loading:
             if self.model is not None:
                 return
+            self._check_room()
             self.announce(event="loading", model=self.name, device=str(self.options.device))
             model = self._read()
             model.rowwise_head = self.options.deterministic
             self.model = model
+
+    def _check_room(self) -> None:
+        """Refuses what cannot fit before it takes the machine's memory. Twice: as read, and as computed with."""
+        dtype = pick_dtype(self.options.dtype, self.options.device, self.config)
+        try:
+            parameters, _ = memory.count(self.config)
+        except Exception:  # whatever transformers throws; reading it will say what is wrong
+            return
+        needed, free = 2 * parameters * dtype.itemsize, memory.free_bytes(self.options.device)
+        if needed > free:
+            raise LoadError(
+                f"{self.name} needs about {memory.in_words(needed)} to be loaded, and {memory.in_words(free)} are free. "
+                "Use a smaller model, --dtype bfloat16, or a machine with more memory."
+            )
 
     def _from_source(self):
         dtype = pick_dtype(self.options.dtype, self.options.device, self.config)

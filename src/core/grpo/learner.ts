@@ -11,14 +11,14 @@ export interface Supervised {
   weights: readonly number[];
 }
 
-export type LossRequest =
-  | { loss: 'cross_entropy'; data: readonly Supervised[]; forwardOnly?: boolean }
-  | {
-      loss: LossName;
-      data: readonly Datum[];
-      config?: Readonly<Record<string, number>>;
-      forwardOnly?: boolean;
-    };
+export type LossRequest = (
+  | { loss: 'cross_entropy'; data: readonly Supervised[] }
+  | { loss: LossName; data: readonly Datum[]; config?: Readonly<Record<string, number>> }
+) & {
+  forwardOnly?: boolean;
+  /** Samples of further requests before the next step: a server that averages over a step must know them. */
+  more?: number;
+};
 
 export interface LossResult {
   /** The learner's log-probabilities of each sample's targets, nats. */

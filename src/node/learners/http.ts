@@ -33,6 +33,16 @@ export class TinkerHttp {
     return this.json(await this.ask('POST', path, body, signal));
   }
 
+  /** Whether it is our engine, which says so beside the protocol. */
+  async isEngine(signal?: Signal): Promise<boolean> {
+    const response = await this.once(`${this.url}/health`, { method: 'GET' }, true, signal);
+    try {
+      return response?.ok === true && ((await response.json()) as Json)?.engine === 'rehearsal';
+    } catch {
+      return false;
+    }
+  }
+
   /** Sends once, and asks nothing: the next request tells what is wrong. */
   async beat(path: string, body: Json): Promise<void> {
     await this.ask('POST', path, body, undefined, 1).catch(() => {});

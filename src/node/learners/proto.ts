@@ -1,6 +1,7 @@
 /** The two protobuf messages of the Tinker protocol that learning needs (package tinker_public, SDK 0.38). */
 import { PbfReader, PbfWriter } from 'pbf';
 import type { LossRequest, LossResult } from '../../core/grpo/learner';
+import type { Sent } from './backend';
 
 const FLOAT32 = 1;
 const INT64 = 2;
@@ -10,14 +11,23 @@ export interface Addressed {
   seq: number;
 }
 
+/** A request as it goes out, its samples perhaps scaled. */
+export type Sendable = Omit<LossRequest, 'data' | 'loss'> & {
+  loss: LossRequest['loss'];
+  data: readonly Sent[];
+  config?: Readonly<Record<string, number>>;
+};
+
 /** A ForwardBackwardRequest. */
-export function encodeRequest({ model, seq }: Addressed, request: LossRequest): Uint8Array {
+export function encodeRequest({ model, seq }: Addressed, request: Sendable): Uint8Array {
   const pbf = new PbfWriter();
   pbf.writeStringField(1, model);
   pbf.writeVarintField(2, seq);
-  const names =
-    request.loss === 'cross_entropy' ? (['weights'] as const) : (['logprobs', 'advantages'] as const);
-  for (const datum of request.data) pbf.writeMessage(3, writeDatum, { names, datum: datum as Fields });
+  const asked = request.loss === 'cross_entropy' ? ['weights'] : ['logprobs', 'advantages', 'weights'];
+  for (const datum of request.data) {
+    const names = (asked as Name[]).filter((name) => datum[name]);
+    pbf.writeMessage(3, writeDatum, { names, datum: datum as Fields });
+  }
   pbf.writeStringField(4, request.loss);
   const config = request.loss === 'cross_entropy' ? {} : (request.config ?? {});
   for (const entry of Object.entries(config)) pbf.writeMessage(5, writeSetting, entry);

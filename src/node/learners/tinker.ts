@@ -1,13 +1,12 @@
 /** A learner behind the Tinker protocol: our engine, Tinker, or SkyRL. */
-import type { Adam, Learner, LossRequest, LossResult } from '../../core/grpo/learner';
 import type { Signal } from '../../core/policy';
-import { UserError } from '../../core/user-error';
+import { type Backend, backendOf } from './backend';
+import { LearnerError } from './errors';
 import { type Json, type TinkerAddress, TinkerHttp } from './http';
-import { decodeResult, encodeRequest } from './proto';
+import { type Owner, TinkerLearner } from './learner';
 
-/** What the protocol lets a request hold. Samples that share a prefix cost least in one request. */
-const MOST_SAMPLES = 1024;
-const MOST_TOKENS = 400_000;
+export { checkpointModel, type Owner, TinkerLearner } from './learner';
+
 const HEARTBEAT_MS = 10_000;
 
 export interface LoraOptions {
@@ -18,23 +17,10 @@ export interface LoraOptions {
   trainUnembed?: boolean;
 }
 
-/** Whose weights they are: names of checkpoints and of the sampler's model on our engine. Others ignore it. */
-export interface Owner {
-  /** Letters, digits, `.`, `_`, `-`. */
-  run: string;
-  /** Where a run trains several sets of weights. */
-  adapter?: string;
-}
-
-/** Name of a checkpoint as a model of our engine. */
-export function checkpointModel({ run, adapter }: Owner, name: string): string {
-  return `${run}/${named(name, adapter)}`;
-}
-
-const named = (name: string, adapter?: string) => (adapter === undefined ? name : `${name}.${adapter}`);
-
 /** A session with a server. Close it: until then the server keeps its models in memory. */
 export class TinkerSession {
+  /** What the server is like: see `backend.ts`. */
+  backend!: Backend;
   private models = 0;
   private readonly beat: NodeJS.Timeout;
 
@@ -50,7 +36,7 @@ export class TinkerSession {
     this.beat.unref();
   }
 
-  /** Throws `UserError` where nobody answers, or not in this protocol. */
+  /** Throws `UserError` where nobody answers, or not in this protocol, or not so that one could learn there. */
   static async open(address: TinkerAddress, signal?: Signal): Promise<TinkerSession> {
     const http = new TinkerHttp(address);
     const { supported_models } = await http.get('get_server_capabilities', signal);
@@ -59,11 +45,30 @@ export class TinkerSession {
     const { session_id } = await http.post('create_session', body, signal);
     if (typeof session_id !== 'string') throw http.odd('it gave no session');
     const names = supported_models.map((model) => String((model as Json)?.model_name));
-    return new TinkerSession(http, session_id, names);
+    const session = new TinkerSession(http, session_id, names);
+    const made: TinkerLearner[] = [];
+    const scratch = async () => {
+      made.push(await session.create(names[0] ?? '', { rank: 4, seed: 1 }, undefined, signal));
+      return made.at(-1)!;
+    };
+    try {
+      session.backend = await backendOf(http, scratch, signal);
+    } catch (error) {
+      await session.close();
+      throw error;
+    } finally {
+      for (const learner of made) await learner.unload();
+    }
+    return session;
   }
 
   /** A fresh set of weights over a model: an adapter, or with `lora` null a copy of which every weight is trained. */
-  create(model: string, lora: LoraOptions | null, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
+  async create(
+    model: string,
+    lora: LoraOptions | null,
+    owner?: Owner,
+    signal?: Signal,
+  ): Promise<TinkerLearner> {
     const lora_config = lora && {
       rank: lora.rank,
       seed: lora.seed ?? null,
@@ -71,12 +76,52 @@ export class TinkerSession {
       train_mlp: lora.trainMlp ?? true,
       train_unembed: lora.trainUnembed ?? true,
     };
+    if (!lora && this.backend?.full === false) {
+      throw new LearnerError('refused', `The learner at ${this.http.url} trains adapters only.`);
+    }
     return this.start('create_model', { base_model: model, lora_config }, owner, signal);
   }
 
   /** The weights of a checkpoint, with their optimizer's state. */
-  resume(address: string, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
-    return this.start('load_weights', { path: address, optimizer: true }, owner, signal);
+  async resume(address: string, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
+    if (this.backend.full)
+      return this.start('load_weights', { path: address, optimizer: true }, owner, signal);
+    // SkyRL loads only as the first request of a model like the one that was saved.
+    const info = await this.http.post('weights_info', { tinker_path: address }, signal);
+    const learner = await this.create(
+      String(info.base_model),
+      { rank: Number(info.lora_rank) },
+      owner,
+      signal,
+    );
+    await learner.load(address, signal);
+    return learner;
+  }
+
+  /** Writes a checkpoint of our engine for other programs into a new folder: see `Export`. */
+  async export(request: ExportRequest, signal?: Signal): Promise<Exported> {
+    const { address, form, folder, dtype } = request;
+    const body = { path: address, form, folder, dtype: dtype ?? null };
+    return (await this.own('rehearsal/export', body, signal)) as unknown as Exported;
+  }
+
+  /** What training a model would need of our engine's memory, and what is free there. */
+  async fit(model: string, lora: LoraOptions | null, signal?: Signal): Promise<Fit> {
+    const body = { base_model: model, lora_config: lora && { rank: lora.rank } };
+    const { fits, need_bytes, free_bytes } = await this.own('rehearsal/fit', body, signal);
+    return { fits: fits === true, needBytes: need_bytes as Fit['needBytes'], freeBytes: Number(free_bytes) };
+  }
+
+  private async own(path: string, body: Json, signal?: Signal): Promise<Json> {
+    if (this.backend.kind !== 'engine') {
+      throw new LearnerError(
+        'refused',
+        `The learner at ${this.http.url} is not our engine, which alone has ${path}.`,
+      );
+    }
+    const value = await this.http.result(path, body, signal);
+    if (value instanceof Uint8Array) throw this.http.odd(`${path} was answered with a message`);
+    return value;
   }
 
   private async start(path: string, fields: Json, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
@@ -87,7 +132,7 @@ export class TinkerSession {
     const value = await this.http.result(path, body, signal);
     const id = value instanceof Uint8Array ? null : value.model_id;
     if (typeof id !== 'string') throw this.http.odd(`${path} gave no model_id`);
-    return new TinkerLearner(this.http, id, owner);
+    return new TinkerLearner(this.http, id, this.backend, owner);
   }
 
   async close(): Promise<void> {
@@ -96,105 +141,24 @@ export class TinkerSession {
   }
 }
 
-export class TinkerLearner implements Learner {
-  private seq = 0;
-
-  constructor(
-    private readonly http: TinkerHttp,
-    readonly id: string,
-    private readonly owner?: Owner,
-  ) {}
-
-  async forwardBackward(request: LossRequest, signal?: Signal): Promise<LossResult> {
-    const requests = parts(request).map((part) => {
-      const bytes = encodeRequest({ model: this.id, seq: ++this.seq }, part);
-      return this.http.result('forward_backward', bytes, signal);
-    });
-    const results = (await Promise.all(requests)).map((value) => {
-      if (!(value instanceof Uint8Array))
-        throw this.http.odd('forward_backward was answered without its message');
-      return decodeResult(value);
-    });
-    const logprobs = results.flatMap((result) => result.logprobs);
-    const { data } = request;
-    if (logprobs.length !== data.length || logprobs.some((row, i) => row.length !== data[i]!.input.length)) {
-      throw this.http.odd('log-probabilities and samples differ in number');
-    }
-    return { logprobs, metrics: together(results.map((result) => result.metrics)) };
-  }
-
-  async optimStep(adam: Adam, signal?: Signal): Promise<Record<string, number>> {
-    const adam_params = {
-      learning_rate: adam.learningRate,
-      beta1: adam.beta1 ?? 0.9,
-      beta2: adam.beta2 ?? 0.95,
-      eps: adam.epsilon ?? 1e-12,
-      weight_decay: adam.weightDecay ?? 0,
-      grad_clip_norm: adam.gradientClip ?? 0,
-    };
-    const { metrics } = await this.ordered('optim_step', { adam_params }, signal);
-    return (metrics ?? {}) as Record<string, number>;
-  }
-
-  /** On our engine the checkpoint is also a model, `checkpointModel(owner, name)`. */
-  async save(name: string, signal?: Signal): Promise<string> {
-    // A run that was killed after saving saves again under the same name.
-    const path = named(name, this.owner?.adapter);
-    return text(await this.ordered('save_weights', { path, overwrite: true }, signal), 'path');
-  }
-
-  async load(address: string, signal?: Signal): Promise<void> {
-    await this.ordered('load_weights', { path: address, optimizer: true }, signal);
-  }
-
-  /** With an owner the name on our engine is always the same, `run/now`, and the weights under it change. */
-  async toSampler(signal?: Signal): Promise<string> {
-    const fields = { path: null, sampling_session_seq_id: this.seq + 1 };
-    const value = await this.ordered('save_weights_for_sampler', fields, signal);
-    return typeof value.model === 'string' ? value.model : text(value, 'sampling_session_id');
-  }
-
-  /** Numbers are taken when a call is made, and a refused one has used its own, as the server counts it. */
-  private async ordered(path: string, fields: Json, signal?: Signal): Promise<Json> {
-    const body = { model_id: this.id, seq_id: ++this.seq, type: path, ...fields };
-    const value = await this.http.result(path, body, signal);
-    if (value instanceof Uint8Array) throw this.http.odd(`${path} was answered with a message`);
-    return value;
-  }
+/** `adapter` as PEFT has it, or `merged`, a Hugging Face folder; tokenizer and chat template go along. */
+export interface ExportRequest {
+  address: string;
+  form: 'adapter' | 'merged';
+  /** Absolute, on the engine's machine; new or empty. */
+  folder: string;
+  dtype?: 'float32' | 'bfloat16' | 'float16';
 }
 
-function text(value: Json, name: string): string {
-  const found = value[name];
-  if (typeof found === 'string') return found;
-  throw new UserError(`The learner's answer lacks ${name}.`, 'Check which server and version it is.');
+export interface Exported {
+  folder: string;
+  bytes: number;
+  /** What to know of it, e.g. who cannot load it. */
+  note: string | null;
 }
 
-/** The request in parts that the protocol accepts; gradients of all add up. */
-function parts(request: LossRequest): LossRequest[] {
-  const starts = [0];
-  let tokens = 0;
-  request.data.forEach(({ input }, i) => {
-    tokens += input.length;
-    const start = starts.at(-1)!;
-    if (i === start || (i - start < MOST_SAMPLES && tokens <= MOST_TOKENS)) return;
-    starts.push(i);
-    tokens = input.length;
-  });
-  return starts.map(
-    (start, i) => ({ ...request, data: request.data.slice(start, starts[i + 1]) }) as LossRequest,
-  );
-}
-
-/** Metrics of parts as those of the whole, each by the reduction that its name ends in. */
-function together(all: readonly Record<string, number>[]): Record<string, number> {
-  const whole: Record<string, number> = {};
-  for (const name of new Set(all.flatMap(Object.keys))) {
-    const values = all.flatMap((metrics) => (name in metrics ? [metrics[name]!] : []));
-    const sum = values.reduce((a, b) => a + b, 0);
-    if (name.endsWith(':sum')) whole[name] = sum;
-    else if (name.endsWith(':max')) whole[name] = Math.max(...values);
-    else if (name.endsWith(':min')) whole[name] = Math.min(...values);
-    else whole[name] = sum / values.length;
-  }
-  return whole;
+export interface Fit {
+  fits: boolean;
+  needBytes: Record<'weights' | 'trained' | 'activations' | 'sampler' | 'total', number>;
+  freeBytes: number;
 }

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from rehearsal_engine.api.errors import ApiError, json_response
 from rehearsal_engine.api.generate import Engine
+from rehearsal_engine.api.rehearsal import export_checkpoint, fit
 from rehearsal_engine.api.tinker_data import json_of
 from rehearsal_engine.api.tinker_sampling import asample
 from rehearsal_engine.api.tinker_service import Tinker
@@ -95,4 +96,6 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
         "save_weights_for_sampler", "create_sampling_session", "weights_info", "retrieve_future",
     ):  # fmt: skip
         post(name, getattr(tinker, name))
+    post("rehearsal/export", lambda body: export_checkpoint(tinker, body))
+    post("rehearsal/fit", lambda body: fit(tinker, body))
     return tinker

@@ -22,7 +22,7 @@ from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, forward_ba
 from rehearsal_engine.api.tinker_saved import Saved
 from rehearsal_engine.api.tinker_state import Future, Futures, Learner, Order, failure
 from rehearsal_engine.learning import checkpoints
-from rehearsal_engine.learning.sampler import module_of, snapshot
+from rehearsal_engine.learning.sampler import check_room, module_of, snapshot
 from rehearsal_engine.learning.trainer import Lora, Trainer
 from rehearsal_engine.models import Served
 
@@ -114,9 +114,6 @@ class Tinker:
         self.models.pop(model.id, None)
         self.creating.pop(model.id, None)
         self.let_go(model, 0)
-        for id in model.ephemeral:
-            self.samplers.pop(id, None)
-            self.engine.registry.served.pop(id, None)
         trainer = self.trainers.get(model.served.name)
         if trainer is not None and self._learner is not None:
             self._learner.submit(lambda: trainer.drop(model.id), lambda *_: None)
@@ -128,10 +125,10 @@ class Tinker:
         return self.trainers[served.name]
 
     def base(self, name: str | None) -> Served:
-        try:
-            return self.engine.find(name)
-        except ApiError as error:
-            raise ApiError(error.message, "base_model") from error  # 404 would be final for the SDK, without words
+        own = self.engine.registry.served
+        if name not in own:  # 404 would be final for the SDK, without words
+            raise ApiError(f"The model {name!r} does not exist. Offered: {', '.join(own)}.", "base_model")
+        return own[name]
 
     async def create_model(self, body: dict):
         return self._create(body, lora_of(body), self.base(of(body, "base_model", str)), None)
@@ -144,13 +141,17 @@ class Tinker:
             return self.creating[id]
         for silent in [s for s, at in self.sessions.items() if time.monotonic() - at > SILENT]:
             self.finish(silent)
-        run, adapter = run_of(body)
-        alias = run and f"{run}/now{adapter}"
-        model = self.models[id] = Model(id, session, served, lora, run or id, alias)
+        owner, adapter = run_of(body)
+        alias = owner and f"{owner}/now{adapter}"
+        model = self.models[id] = Model(id, session, served, lora, owner or id, alias)
         trainer = self.trainer(served)
         future = self.creating[id] = self.futures.new(model_id=id)
         kind = "load_weights" if load else "create_model"
-        run = (lambda: load(trainer, id)) if load else (lambda: trainer.create(id, lora))
+
+        def run() -> None:
+            check_room(served, trainer, lora)
+            load(trainer, id) if load else trainer.create(id, lora)
+
         reply = {"type": kind, "model_id": id, "path": body.get("path")}
         self.learn(future, run, lambda _: reply, lambda: self.models.pop(id, None))
         return future

@@ -60,17 +60,6 @@ def save_adapter(trained: Trained, place: Path, base: str) -> None:
     config.save_pretrained(place)
 
 
-def export(trainer: Trainer, id: str, folder: Path, tokenizer=None) -> None:
-    """A merged Hugging Face folder, which needs neither peft nor this engine."""
-
-    def write(place: Path) -> None:
-        trainer.merged(id).save_pretrained(place)
-        if tokenizer is not None:
-            tokenizer.save_pretrained(place)
-
-    whole(folder, write)
-
-
 def whole(folder: Path, write: Callable[[Path], None]) -> None:
     """Lets `write` fill a folder, which then takes its place in one step."""
     for left in folder.parent.glob(f".{folder.name}.*"):  # by a process that was killed
@@ -90,8 +79,8 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise LearningError(
-            f"The checkpoint {folder.name} could not be written to {folder.parent}: {reason}. "
-            "Nothing of it is kept and the weights in memory are unharmed. Make room or choose another --checkpoints folder.",
+            f"{folder.name} could not be written to {folder.parent}: {reason}. Nothing of it is kept and the weights in "
+            "memory are unharmed. Make room, or choose a folder that can be written to.",
             "unwritable",
         ) from error
     finally:
@@ -172,6 +161,7 @@ def load(trainer: Trainer, id: str, folder: Path, optimizer: bool) -> Trained:
     else:
         trained.optimizer = torch.optim.AdamW(trained.parameters.values(), foreach=False)
         trained.steps = 0
+    trained.spoiled = False
     for parameter in trained.parameters.values():
         parameter.grad = None
     return trained

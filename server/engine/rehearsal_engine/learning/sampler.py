@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
+from rehearsal_engine import memory
 from rehearsal_engine.learning import checkpoints
 from rehearsal_engine.learning.adapters import add_to, saved_deltas
-from rehearsal_engine.learning.trainer import LearningError, Trainer
+from rehearsal_engine.learning.trainer import LearningError, Lora, Trainer
 from rehearsal_engine.loading import LoadError, Source, pick_dtype
 from rehearsal_engine.model import Model, supports
 from rehearsal_engine.models import Served
@@ -30,6 +31,29 @@ def module_of(served: Served, source: Source | None = None):
     return module.to(options.device).eval()
 
 
+def need_of(served: Served, trainer: Trainer, lora: Lora | None) -> tuple[memory.Need, int]:
+    """What one more model in training needs, and what is free, in bytes."""
+    options = served.options
+    itemsize = pick_dtype(options.dtype, options.device, served.config).itemsize
+    needed = memory.need(served.config, lora, itemsize, trainer.has_base, served.max_len)
+    return needed, memory.free_bytes(options.device)
+
+
+def check_room(served: Served, trainer: Trainer, lora: Lora | None) -> None:
+    """Throws LearningError, with the figures, before anything is loaded that would not fit."""
+    needed, free = need_of(served, trainer, lora)
+    if needed.total > free:
+        parts = {"weights": needed.weights, "what is trained with its optimizer": needed.trained}
+        parts |= {"activations": needed.activations, "the sampler's weights": needed.sampler}
+        told = ", ".join(f"{name} {memory.in_words(size)}" for name, size in parts.items() if size)
+        advice = "Use a smaller model" if lora else "Use LoRA, a smaller model"
+        raise LearningError(
+            f"Training {served.name} needs about {memory.in_words(needed.total)} ({told}), and {memory.in_words(free)} are free. "
+            f"{advice}, a shorter context (--max-model-len), or a machine with more memory.",
+            "too_large",
+        )
+
+
 def snapshot(served: Served, trainer: Trainer, id: str, name: str, version: int) -> Served:
     """The weights of model `id` as they are now. Cached keys and values belong to (name, id, version)."""
     dtype = served.model.dtype if served.model is not None else None
@@ -37,6 +61,7 @@ def snapshot(served: Served, trainer: Trainer, id: str, name: str, version: int)
     module = module.to(dtype) if dtype else module
     taken = served.variant(name, id, version, lambda: computed(served, module))
     taken.load()
+    memory.give_back()
     return taken
 
 
@@ -44,12 +69,18 @@ def read_saved(served: Served, folder: Path, note: dict) -> Model:
     """The weights of a checkpoint. Throws LoadError."""
     try:
         checkpoints.read_note(folder)
-        module = module_of(served, Source(str(folder)) if note["lora"] is None else None)
-        if note["lora"] is not None:
-            add_to(module, saved_deltas(folder))
-        return computed(served, module)
+        return computed(served, merged(served, folder, note))
     except LearningError as error:
         raise LoadError(str(error)) from error
+
+
+def merged(served: Served, folder: Path, note: dict):
+    """The plain transformers module of a checkpoint."""
+    if note["lora"] is None:
+        return module_of(served, Source(str(folder)))
+    module = module_of(served)
+    add_to(module, saved_deltas(folder))
+    return module
 
 
 def computed(served: Served, module) -> Model:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from rehearsal_engine.learning import adapters, attention, losses, memory
+from rehearsal_engine import memory
+from rehearsal_engine.learning import adapters, attention, losses
 from rehearsal_engine.learning.logprobs import Sample, of_samples
 from rehearsal_engine.learning.tree import build, split
 
@@ -69,6 +70,7 @@ class Trained:
     parameters: dict[str, torch.nn.Parameter]
     optimizer: torch.optim.AdamW
     steps: int = 0
+    spoiled: bool = False  # gradients of the step under way were thrown away: the step is not to be made
 
 
 @dataclass
@@ -95,6 +97,11 @@ class Trainer:
         self.part_tokens = part_tokens  # most tokens in a forward pass; None: from the memory that is free
         self._base = None  # a PeftModel, once there is an adapter
         self.models: dict[str, Trained] = {}
+
+    @property
+    def has_base(self) -> bool:
+        """Whether the base that adapters share is loaded."""
+        return self._base is not None
 
     def create(self, id: str, lora: Lora | None) -> Trained:
         if lora is None:
@@ -163,6 +170,7 @@ class Trainer:
                 values = losses.metrics(loss, terms, flat, inputs, config) | {"nodes:sum": float(tree.nodes)}
                 if not math.isfinite(values["loss:sum"]):
                     self._forget_gradients(trained)
+                    trained.spoiled = True
                     raise LearningError(
                         f"The loss is {values['loss:sum']}: the weights are left as they are and the gradients of this step "
                         "are thrown away. Look at the batch, lower the learning rate, or go back to a checkpoint.",
@@ -189,6 +197,10 @@ class Trainer:
     def optim_step(self, id: str, adam: Adam) -> dict[str, float]:
         """One AdamW step with what has been accumulated, and none of it afterwards."""
         trained = self.models[id]
+        if trained.spoiled:  # zero gradients would still move the weights, by their momentum
+            trained.spoiled = False
+            self._forget_gradients(trained)
+            raise LearningError("The step was not made: a loss of it was not finite. The weights are as they were.", "not_finite")
         parameters = list(trained.parameters.values())
         for parameter in parameters:
             if parameter.grad is None:
