@@ -1,0 +1,291 @@
+/**
+ * Real tools in the real VS Code: the example shop, and tools that do everything wrong. A test host refuses modal
+ * dialogs, so the person's answer is given here; `test/e2e` presses the real button.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { DebugProtocol as P } from '@vscode/debugprotocol';
+import * as vscode from 'vscode';
+import { createRenderer } from '../../../src/core/conversation/render';
+import { drive, toTheEnd } from '../../../src/core/rehearsal/drivers';
+import { DEFAULT_OPTIONS } from '../../../src/core/rehearsal/options';
+import { usableEnvironment } from '../../../src/node/environments';
+import { createSession } from '../../../src/node/sessions/file';
+import { memoryPolicy } from '../../unit/support/memory-policy';
+import { driver, setTheme, until } from '../support';
+
+const folder = vscode.workspace.workspaceFolders![0]!.uri.fsPath;
+const shop = path.join(folder, 'shop/shop.rehearsal.json');
+const odd = path.join(folder, 'shop/odd.rehearsal.json');
+const tools = path.join(folder, 'shop/odd.mjs');
+
+/** Calls of one message, each to a tool that does something wrong. */
+const ODD = ['loops', 'exits', 'large', 'ansi', 'html', 'nan', 'throws'];
+
+/** Whether this process or one of its children runs something of a tool module. */
+const source = `
+export const loops = () => { for (;;); };
+export const exits = () => process.exit(3);
+export const large = () => ({ text: 'x'.repeat(10 * 2 ** 20) });
+export const ansi = () => '\\u001b[31mred\\u001b[0m';
+export const html = () => '<img src=x onerror="alert(1)">';
+export const nan = () => ({ price: Number.NaN });
+export const throws = () => { throw new Error('Order not found'); };
+`;
+
+/** What the person answers, and what they were asked. */
+let answer: string | undefined = 'Allow';
+const asked: { message: string; detail: string }[] = [];
+const { showWarningMessage } = vscode.window;
+
+const webview = (selector: string) => ({ selector, webview: true });
+const texts = (selector: string) => driver<string[]>({ op: 'texts', ...webview(selector) }).catch(() => []);
+const click = (selector: string) => driver({ op: 'click', ...webview(selector) });
+const shownText = () => vscode.window.activeTextEditor?.document.getText() ?? '';
+const callOf = (index: number) => `[aria-label="Execute for Real, turn 1, call ${index + 1}"]`;
+
+async function closeAll(): Promise<void> {
+  await vscode.debug.stopDebugging();
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+}
+
+describe('real tools', function () {
+  this.timeout(240_000);
+
+  before(() => {
+    Object.assign(vscode.window, {
+      showWarningMessage: async (message: string, options: { modal?: boolean; detail?: string }) => {
+        assert.equal(options.modal, true);
+        asked.push({ message, detail: options.detail ?? '' });
+        return answer;
+      },
+    });
+  });
+  beforeEach(() => {
+    asked.length = 0;
+    answer = 'Allow';
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      await driver({ op: 'screenshot', name: `real-failed-${Date.now()}` });
+  });
+  after(async () => {
+    Object.assign(vscode.window, { showWarningMessage });
+    await closeAll();
+    for (const file of [odd, tools]) fs.rmSync(file, { force: true });
+  });
+
+  it('are not run where the person says no', async () => {
+    answer = undefined;
+    const { examples } = await usableEnvironment(shop);
+    const record = examples.findIndex(({ tool }) => tool === 'get_order');
+    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
+    assert.equal(asked.length, 1);
+    assert.match(asked[0]!.message, /Execute get_order for real\?/);
+    assert.ok(asked[0]!.detail.includes(path.join(folder, 'shop')), asked[0]!.detail);
+    assert.match(asked[0]!.detail, /tools\.mjs[\s\S]*"order_id"/);
+    assert.equal(vscode.window.activeTextEditor, undefined);
+  });
+
+  it('are asked for once, execute a recorded call from its lens, and show what came', async () => {
+    const document = await vscode.workspace.openTextDocument(path.join(folder, 'shop/calls.jsonl'));
+    await vscode.window.showTextDocument(document);
+    const lenses = await until(async () => {
+      const found = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+        'vscode.executeCodeLensProvider',
+        document.uri,
+      );
+      return found.length > 1 && found;
+    }, 'the lenses of the recorded calls');
+    const at = lenses.find(({ range, command }) => {
+      const line = document.lineAt(range.start.line).text;
+      return command?.title.includes('Execute') && line.includes('"get_order"') && line.includes('#W4284542');
+    })!;
+    await vscode.commands.executeCommand(at.command!.command, ...at.command!.arguments!);
+    await until(() => /real result, \d/.test(shownText()), 'the answer');
+    assert.match(shownText(), /^\/\/ get_order\(\{"order_id": "#W4284542"\}\)/);
+    assert.match(shownText(), /"status": "pending"/);
+    assert.equal(asked.length, 1);
+    // The module was agreed to, and this tool only reads.
+    await vscode.commands.executeCommand(at.command!.command, ...at.command!.arguments!);
+    assert.equal(asked.length, 1);
+    await closeAll();
+  });
+
+  it('that may write are asked for by name', async () => {
+    const { examples } = await usableEnvironment(shop);
+    const record = examples.findIndex(({ tool }) => tool === 'cancel_order');
+    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
+    assert.equal(asked.length, 1);
+    assert.match(asked[0]!.message, /cancel_order/);
+    assert.match(asked[0]!.detail, /may change/);
+    await closeAll();
+  });
+
+  it('are listed, and taken back', async () => {
+    void vscode.commands.executeCommand('rehearsal.manageConsents');
+    const row = '.quick-input-list .monaco-list-row';
+    await until(() => driver<number>({ op: 'count', selector: row }), 'the list');
+    const listed = (await driver<string[]>({ op: 'texts', selector: row })).join('\n');
+    assert.match(listed, /tools\.mjs/);
+    assert.match(listed, /cancel_order/);
+    await driver({ op: 'screenshot', name: 'real-consents-dark' });
+    await driver({ op: 'click', selector: '.quick-input-check-all' });
+    await driver({ op: 'press', key: 'Enter' });
+    await until(
+      async () => (await driver<number>({ op: 'count', selector: row })) === 0,
+      'the list to close',
+    );
+    const { examples } = await usableEnvironment(shop);
+    const record = examples.findIndex(({ tool }) => tool === 'get_order');
+    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
+    assert.equal(asked.length, 1, 'asked again');
+    await closeAll();
+  });
+
+  it('show at each call of a session what they did, whatever that is, and leave the session alone', async () => {
+    fs.writeFileSync(tools, source);
+    const declared = ODD.map((name) => ({
+      name,
+      description: name,
+      readOnly: true,
+      inputSchema: { type: 'object' },
+    }));
+    const environment = {
+      name: 'odd',
+      policy: '',
+      tools: declared,
+      executor: { kind: 'module', path: 'odd.mjs', timeoutSeconds: 3 },
+      tasks: [{ id: 'odd', instruction: 'Try them all.', checks: [] }],
+    };
+    fs.writeFileSync(odd, JSON.stringify(environment, null, 2));
+    const saved = await savedSession();
+    await vscode.commands.executeCommand('rehearsal.openSession', saved);
+    await until(
+      async () => (await texts('.calltitle')).length >= ODD.length,
+      'the calls in the panel',
+      60_000,
+    );
+    const lines = fs.readFileSync(saved, 'utf8').split('\n').length;
+    const results: string[] = [];
+    for (const [index, name] of ODD.entries()) {
+      await click(callOf(index));
+      const found = await until(
+        async () => {
+          const blocks = await texts('.out.other:not([hidden])');
+          const text = blocks[index] ?? '';
+          return blocks.length > index && !text.includes('executing') && text;
+        },
+        `the answer of ${name}`,
+        30_000,
+      );
+      results.push(found);
+    }
+    const [loops, exits, large, ansi, html, nan, throws] = results;
+    assert.match(loops!, /not answered within 3 s/);
+    assert.match(exits!, /ended before it answered/);
+    assert.match(large!, /the first 20,000/);
+    assert.match(ansi!, /\[31mred/);
+    assert.ok(!ansi!.includes('\u001b'), 'control characters are shown as such');
+    assert.ok(html!.includes('<img src=x onerror="alert(1)">'), html);
+    assert.match(nan!, /JSON|NaN/);
+    assert.match(throws!, /Order not found/);
+    assert.equal(asked.length, 1, 'one module, tools that only read');
+    assert.equal(fs.readFileSync(saved, 'utf8').split('\n').length, lines, 'the session is as it was');
+    await driver({ op: 'screenshot', name: 'real-odd-dark' });
+    await setTheme('light');
+    await driver({ op: 'screenshot', name: 'real-odd-light' });
+    await setTheme('dark');
+  });
+
+  it('open an answer of 10 MB whole', async () => {
+    await click('[aria-label="Open Whole Answer, turn 1, call 3"]');
+    await until(
+      () => vscode.window.visibleTextEditors.some(({ document }) => document.getText().length > 10 * 2 ** 20),
+      'the whole answer',
+      60_000,
+    );
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('can be taken into the session', async () => {
+    await click('[aria-label="Take This Answer, turn 1, call 7"]');
+    await until(
+      async () => (await texts('.out.given.real')).some((text) => text.includes('Order not found')),
+      'the real answer in the session',
+    );
+    assert.ok((await texts('.branch .name')).includes('real answer'));
+    await closeAll();
+  });
+
+  it('answer in the debug console, and step a session', async () => {
+    const stops: P.StoppedEvent['body'][] = [];
+    const tracking = vscode.debug.registerDebugAdapterTrackerFactory('rehearsal', {
+      createDebugAdapterTracker: () => ({
+        onDidSendMessage: (message) => {
+          if (message.event === 'stopped') stops.push(message.body);
+        },
+      }),
+    });
+    const task = (await usableEnvironment(shop)).tasks[0]!.id;
+    await vscode.debug.startDebugging(undefined, {
+      type: 'rehearsal',
+      request: 'launch',
+      name: 'Execute',
+      program: shop,
+      task,
+      observations: 'real',
+      temperature: 0,
+    });
+    await until(() => stops.length > 0, 'the first stop', 150_000);
+    const session = vscode.debug.activeDebugSession!;
+    const evaluate = (expression: string, context: string) =>
+      session.customRequest('evaluate', { expression, context, frameId: 1 });
+    const call = 'get_order({"order_id": "#W4284542"})';
+    assert.match((await evaluate(`!${call}`, 'repl')).result, /^real result: .*"status": "pending"/);
+    assert.match((await evaluate(`?${call}`, 'repl')).result, /^(match|tolerable|differs)/);
+    await assert.rejects(async () => evaluate(`!${call}`, 'watch'), /Only the debug console/);
+    const { length } = stops;
+    await session.customRequest('continue', { threadId: 1 });
+    await until(() => stops[length], 'the end', 120_000);
+    await until(
+      async () => (await texts('.counts li')).some((text) => /^real[1-9]/.test(text.replace(/\s/g, ''))),
+      'observations from the real tools',
+    );
+    await driver({ op: 'screenshot', name: 'real-session-dark' });
+    tracking.dispose();
+    await closeAll();
+  });
+
+  it('run tasks as tests, and compare them', async () => {
+    const task = (await usableEnvironment(shop)).tasks[0]!.id;
+    const sessions = path.join(folder, '.rehearsal/sessions');
+    const before = fs.readdirSync(sessions).length;
+    await vscode.commands.executeCommand('rehearsal.executeTasks', { file: shop, task });
+    const files = fs.readdirSync(sessions).filter((name) => name.endsWith('.jsonl'));
+    assert.ok(fs.readdirSync(sessions).length > before);
+    const newest = fs.readFileSync(path.join(sessions, files.sort().at(-1)!), 'utf8');
+    assert.match(newest, /"observations":"real"/);
+    assert.ok(asked.length <= 1, 'a batch asks once');
+    await vscode.commands.executeCommand('rehearsal.compareTasks', { file: shop, task });
+    await vscode.commands.executeCommand('workbench.panel.testResults.view.focus');
+    await driver({ op: 'screenshot', name: 'real-tests-dark' });
+  });
+});
+
+/** A saved session whose one message called every odd tool; the answers were rehearsed. */
+async function savedSession(): Promise<string> {
+  const environment = await usableEnvironment(odd);
+  const call = (name: string) => `<tool_call>\n{"name": "${name}", "arguments": {}}\n</tool_call>`;
+  const policy = memoryPolicy({
+    act: [ODD.map(call).join('\n'), 'Done.'],
+    rehearse: ODD.map((name) => `<execution_result>{"rehearsed": "${name}"}</execution_result>`),
+  });
+  const setup = { environment, task: environment.tasks[0]!, options: DEFAULT_OPTIONS, policy: policy.info };
+  const stored = createSession(path.join(folder, '.rehearsal/sessions'), setup, { environmentFile: odd });
+  await drive(stored.session, { policy, render: createRenderer(policy) }, toTheEnd);
+  stored.session.move(0);
+  stored.close();
+  return stored.path;
+}
