@@ -4,7 +4,7 @@ import { registerToolkit } from '../common/toolkit';
 import type { FromTraining, ToTraining } from '../common/training';
 import { isToTraining } from '../common/training-validators.generated';
 import { FilePage } from './form/page';
-import { RunPage } from './run/page';
+import { placeOf, RunPage } from './run/page';
 import './styles/training.css';
 
 registerToolkit();
@@ -18,10 +18,12 @@ const host = connect<ToTraining, FromTraining>(
     }),
 );
 const { run } = document.body.dataset;
-const page = run === undefined ? new FilePage(host.post) : new RunPage(host.post);
+// VS Code gives it back when the window is opened again, and when a tab that was hidden is shown.
+const page =
+  run === undefined
+    ? new FilePage(host.post)
+    : new RunPage(host.post, placeOf(host.getState()), (place) => host.setState({ run, ...place }));
 const root = document.getElementById('app')!;
 root.setAttribute('aria-label', run === undefined ? 'Training file' : 'Training run');
 root.append(page.element);
-// VS Code gives it back when the window is opened again.
-if (run !== undefined) host.setState({ run });
 host.post({ type: 'ready' });

@@ -33,7 +33,10 @@ export interface FilePageHost
   launch(file: string): Promise<void>;
 }
 
-const GROUPS = fieldGroups(publishedTrainingSchema());
+const GROUPS = {
+  default: fieldGroups(publishedTrainingSchema()),
+  paper: fieldGroups(publishedTrainingSchema(), 'paper'),
+};
 
 export class FilePages implements vscode.CustomTextEditorProvider {
   constructor(private readonly host: FilePageHost) {}
@@ -220,7 +223,7 @@ export function fileView(loaded: LoadedFile, { values, ...around }: Around): Fil
   );
   return {
     name: path.basename(loaded.file),
-    groups: GROUPS,
+    groups: GROUPS[loaded.settings.preset],
     values: values ?? null,
     problems,
     ...around,

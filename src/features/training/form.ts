@@ -4,6 +4,10 @@
  */
 import type { Field, FieldGroup } from '../../../webview/common/training';
 import { isObject, type JsonObject } from '../../core/json';
+import { PRESETS, settingsOf } from '../../core/training/defaults';
+import type { Settings } from '../../core/training/types';
+
+type Preset = Settings['preset'];
 
 interface Layout {
   title: string;
@@ -91,9 +95,13 @@ const LABELS: Record<string, string> = {
 const HIDDEN = new Set(['$schema']);
 const GROUP_NAMES: Record<string, string> = { learner: 'Learner', sampler: 'Sampler', judge: 'Judge' };
 
-/** @param schema as `publishedTrainingSchema` gives it */
-export function fieldGroups(schema: JsonObject): FieldGroup[] {
-  const fields = leaves(schema, []);
+/**
+ * @param schema as `publishedTrainingSchema` gives it
+ * @param preset whose defaults are shown where they are others than the schema's
+ */
+export function fieldGroups(schema: JsonObject, preset: Preset = 'default'): FieldGroup[] {
+  const defaults = { ...settingsOf({ preset }), rehearsal: PRESETS[preset].rehearsal };
+  const fields = leaves(schema, []).map((field) => withDefault(field, defaults));
   const taken = new Set<string>();
   const groups = LAYOUT.map(({ title, description, folded = false, paths }) => {
     const own = paths.flatMap((path) => fields.filter((field) => isUnder(keyOf(field), path)));
@@ -104,6 +112,14 @@ export function fieldGroups(schema: JsonObject): FieldGroup[] {
   if (rest.length > 0)
     groups.push({ title: 'More', description: 'other settings', folded: true, fields: rest });
   return groups;
+}
+
+/** `null` where nothing holds unless the file says so. */
+function withDefault(field: Field, defaults: object): Field {
+  let value: unknown = defaults;
+  for (const key of field.path) value = (value as Record<string, unknown> | null | undefined)?.[key];
+  const isSimple = ['string', 'number', 'boolean'].includes(typeof value);
+  return isSimple ? { ...field, default: value } : field;
 }
 
 function leaves(schema: JsonObject, path: readonly string[]): Field[] {

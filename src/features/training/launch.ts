@@ -2,7 +2,6 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { RunStatus } from '../../core/training/run.types';
-import type { Settings } from '../../core/training/types';
 import { UserError } from '../../core/user-error';
 import type { NewRun } from '../../node/runs/store';
 import { notTrusted } from '../errors';
@@ -39,15 +38,12 @@ export function usable({ file, config, diagnostics }: LoadedFile): NewRun {
 }
 
 /** Whether a run executes anything for real. */
-export function runsRealTools({ settings, environment }: Pick<NewRun, 'settings' | 'environment'>): boolean {
+export function runsRealTools({ settings, environment, parts }: NewRun): boolean {
   const kind = environment.executor?.kind;
   // The tools of VS Code live in its window, and a run has none.
   if (!kind || kind === 'vscode') return false;
-  return settings.variant === 'real' || evaluates(settings);
-}
-
-function evaluates({ evaluation }: Settings): boolean {
-  return evaluation.every > 0;
+  const isEvaluated = (settings.evaluation.every > 0 && parts.validation.length > 0) || parts.test.length > 0;
+  return settings.variant === 'real' || isEvaluated;
 }
 
 /** Asks once, with all tools listed. Whoever refuses may launch without them, where that makes sense. */

@@ -50,7 +50,8 @@ export function followProgress(host: ProgressHost): vscode.Disposable {
 async function tell({ status, before }: RunChange, host: ProgressHost): Promise<void> {
   if (!before) return;
   const { id, name, state, bestStep, warnings } = status;
-  const fresh = warnings.slice(before.warnings.length);
+  // Each kind once in a run: those that come again are in its page.
+  const fresh = warnings.filter(({ code }) => !before.warnings.some((one) => one.code === code));
   const warning = fresh.find(({ code }) => code === 'pleasing') ?? fresh[0];
   if (warning) {
     const actions = [

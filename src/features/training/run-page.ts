@@ -1,11 +1,11 @@
 /** The page of a run, on the host's side: one panel for each run, that follows the server through its restarts. */
 import * as vscode from 'vscode';
-import type { FromTraining, RunChoice, ToTraining } from '../../../webview/common/training';
+import type { FromTraining, Notice, RunChoice, ToTraining } from '../../../webview/common/training';
 import { isFromTraining } from '../../../webview/common/training-validators.generated';
 import type { Metrics, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
 import { UserError } from '../../core/user-error';
-import { TRAINING_PANEL } from '../ids';
+import { Command, TRAINING_PANEL } from '../ids';
 import type { Services } from '../services';
 import { assetsOf, pageOf } from '../session/page';
 import type { RunActions } from './actions';
@@ -188,14 +188,7 @@ class RunPage {
         for (const { step } of rows) this.steps.delete(step);
         if (rows.length > 0 && this.isShown) this.send({ type: 'metrics', metrics: rows });
       },
-      onTrouble: (why) =>
-        this.send({
-          type: 'notice',
-          notice:
-            why === null
-              ? null
-              : { message: `${why} What is shown is the last that was heard; it goes on by itself.` },
-        }),
+      onTrouble: (why) => this.send({ type: 'notice', notice: why === null ? null : lost(why) }),
     });
     // The stream has ended by itself: the run was deleted.
     if (!this.abort.signal.aborted) this.panel.dispose();
@@ -279,4 +272,10 @@ function rolloutAt(rollouts: readonly Listed[], index: number): Listed {
     'This rollout is not there any more.',
     'Choose another; a run that was resumed samples its last steps again.',
   );
+}
+
+/** The run goes on without its window, and the page goes on by itself when the server is there again. */
+function lost(why: string): Notice {
+  const message = `${why} What is shown is the last that was heard of the run.`;
+  return { message, action: { title: 'Start Server', id: Command.startServer } };
 }

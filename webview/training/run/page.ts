@@ -17,6 +17,18 @@ import { Result } from './result';
 import { SPECS, seriesOf } from './series';
 import { Warnings } from './warnings';
 
+/** What a person looks at: a step, and one of its rollouts; null for the newest. */
+export interface Place {
+  step: number | null;
+  index: number | null;
+}
+
+/** What was kept of a page that is shown again. */
+export function placeOf(state: unknown): Place {
+  const { step, index } = (state ?? {}) as { step?: unknown; index?: unknown };
+  return { step: typeof step === 'number' ? step : null, index: typeof index === 'number' ? index : null };
+}
+
 export class RunPage {
   readonly element = el('div', 'page run');
   private readonly head: Head;
@@ -39,7 +51,12 @@ export class RunPage {
   /** The person chose it: newer steps do not take its place. */
   private isChosen = false;
 
-  constructor(private readonly post: (message: FromTraining) => void) {
+  constructor(
+    private readonly post: (message: FromTraining) => void,
+    private place: Place,
+    private readonly keep: (place: Place) => void,
+  ) {
+    keep(place);
     const charts = {
       onPick: (step: number) => this.pick(step),
       onLook: (step: number | null) => this.look(step),
@@ -145,6 +162,13 @@ export class RunPage {
   private showAll(): void {
     this.showRuns();
     this.showStatus();
+    const { step, index } = this.place;
+    const isThere = step !== null && stepsWithRollouts(this.run?.metrics ?? []).includes(step);
+    if (isThere && this.step === null) {
+      this.isChosen = true;
+      this.goto(step);
+      if (index !== null) this.post({ type: 'rollout', step, index });
+    }
     this.showMetrics();
   }
 
@@ -221,17 +245,23 @@ export class RunPage {
 
   private goto(step: number): void {
     this.step = step;
+    this.note({ step: this.isChosen ? step : null, index: null });
     this.post({ type: 'rollouts', step });
     if (!this.detail.isOf(step)) this.detail.clear();
   }
 
   private openRollout(step: number, index: number): void {
-    if (step !== this.step) {
-      this.isChosen = true;
-      this.goto(step);
-    }
+    // Whoever reads a rollout is not taken away from it by the next step.
+    this.isChosen = true;
+    if (step !== this.step) this.goto(step);
     this.groups.choose(index);
+    this.note({ step, index });
     this.post({ type: 'rollout', step, index });
     this.detail.element.scrollIntoView({ block: 'nearest' });
+  }
+
+  private note(place: Place): void {
+    this.place = place;
+    this.keep(place);
   }
 }

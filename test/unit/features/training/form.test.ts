@@ -62,6 +62,14 @@ describe('fields of the page over a training file', () => {
     }
   });
 
+  it('are those of the preset', () => {
+    const paper = fieldGroups(publishedTrainingSchema(), 'paper').flatMap((group) => group.fields);
+    const shown = (key: string) => paper.find(({ path }) => path.join('.') === key)!.default;
+    assert.equal(shown('groupSize'), 4);
+    assert.equal(shown('rehearsal.gates'), 'prompt');
+    assert.equal(shown('steps'), 60);
+  });
+
   it('offer what can be chosen', () => {
     const variant = fields.find(({ path }) => path[0] === 'variant')!;
     assert.equal(variant.kind, 'choice');
