@@ -64,7 +64,7 @@ export interface Branch {
   role: Role | null;
   /** 1-based place of the token that differs, or null where an output was begun again. */
   token: number | null;
-  /** What is different: the chosen token, or "attempt 2". */
+  /** What is different: the chosen token, or "draw 2". */
   label: string;
   /** Text of the token in whose place it stands. */
   instead: string | null;
@@ -134,7 +134,7 @@ function labelOf(node: SessionNode): string {
   if (reply?.kind === 'token') return reply.token.text || 'end of output';
   switch (reply?.kind) {
     case 'prompt':
-      return reply.attempt === undefined ? 'rehearsed' : `attempt ${reply.attempt + 1}`;
+      return reply.attempt === undefined ? 'rehearsed' : `draw ${reply.attempt + 1}`;
     case 'executed':
       return 'real answer';
     case 'observation':

@@ -2,10 +2,11 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Environment } from '../../core/environment/types';
-import { reasonOf, UserError } from '../../core/user-error';
+import { UserError } from '../../core/user-error';
 import { isEnvironment } from '../environments/store';
+import { usable } from '../environments/usable';
 import { Command, DEBUG_TYPE } from '../ids';
-import type { LoadedEnvironment, Services } from '../services';
+import type { Services } from '../services';
 
 const LAST_TASK = 'rehearsal.lastTask';
 
@@ -123,13 +124,4 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     if (picked) await state.update(`${LAST_TASK}:${file}`, picked.label);
     return picked?.label;
   }
-}
-
-function usable({ environment, diagnostics, file }: LoadedEnvironment): Environment {
-  if (environment) return environment;
-  const first = diagnostics.find(({ severity }) => severity === 'error');
-  throw new UserError(
-    `${path.basename(file)} cannot be used: ${reasonOf(first?.message ?? 'it cannot be read')}.`,
-    first?.next ?? 'Correct it; the Problems view shows the place.',
-  );
 }

@@ -2,13 +2,14 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { Environment } from '../../core/environment/types';
-import { reasonOf, UserError } from '../../core/user-error';
+import { UserError } from '../../core/user-error';
 import { stepsOf } from '../../node/fidelity/compare';
 import { type CompareRequest, comparableRecords } from '../../node/fidelity/request';
 import { loadSession, sessionsFolder } from '../../node/sessions/file';
 import { listSessions } from '../../node/sessions/list';
 import type { EnvironmentStore } from '../environments/store';
 import { targetOf } from '../environments/target';
+import { usable } from '../environments/usable';
 
 /** What a row, a button or a link may say. */
 interface Given {
@@ -46,24 +47,13 @@ export async function choose(given: Given, environments: EnvironmentStore): Prom
   if (given.session !== undefined) return ofSession(given.session, given, environments);
   const file = given.file ?? (await chooseFile(environments));
   if (file === undefined) return undefined;
-  const environment = await usable(file, environments);
+  const environment = usable(await environments.load(file));
   if (given.task !== undefined) return { file, environment, request: { kind: 'tasks', tasks: [given.task] } };
   const picked = await chooseRequest(file, environment);
   if (!picked) return undefined;
   return picked.kind === 'session'
     ? ofSession(picked.session, {}, environments)
     : { file, environment, request: picked };
-}
-
-/** Throws `UserError` where the environment cannot be used. */
-export async function usable(file: string, environments: EnvironmentStore): Promise<Environment> {
-  const { environment, diagnostics } = await environments.load(file);
-  if (environment) return environment;
-  const first = diagnostics.find(({ severity }) => severity === 'error');
-  throw new UserError(
-    `The environment cannot be used: ${reasonOf(first?.message ?? 'it cannot be read')}.`,
-    first?.next ?? 'Correct it; the Problems view shows the place.',
-  );
 }
 
 async function chooseFile(environments: EnvironmentStore): Promise<string | undefined> {
@@ -180,7 +170,7 @@ async function ofSession(
     );
   }
   const file = path.resolve(path.dirname(session), '../..', header.environmentFile);
-  const environment = await usable(file, environments);
+  const environment = usable(await environments.load(file));
   if (turn === undefined) return { file, environment, request: { kind: 'session', session } };
   const step = loaded.tip.state.turns[turn - 1]?.calls[call ?? 0];
   const place = step ? stepsOf(loaded.tip.state).indexOf(step) : -1;

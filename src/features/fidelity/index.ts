@@ -13,10 +13,11 @@ import { askedFor, basisOf } from '../../node/fidelity/request';
 import { sameCalls } from '../../node/fidelity/same-calls';
 import { withServerTools } from '../../node/tools/server-tools';
 import type { EnvironmentStore } from '../environments/store';
+import { usable } from '../environments/usable';
 import { notTrusted } from '../errors';
 import { COMPARE_PANEL, Command } from '../ids';
 import type { Services, SessionFeature } from '../services';
-import { type Choice, choose, givenBy, usable } from './ask';
+import { type Choice, choose, givenBy } from './ask';
 import { apply, ignoreEdit, recordEdit, verdictEdit } from './author';
 import { Comparisons } from './comparisons';
 import { AnswerDiffs } from './diff';
@@ -133,7 +134,7 @@ class Feature implements vscode.Disposable {
     if (model === undefined) return;
     const policy = await connecting((signal) => server.connect(model, signal));
     if (!policy) return;
-    const environment = await usable(live.environmentFile, this.environments);
+    const environment = usable(await this.environments.load(live.environmentFile));
     const targets: CompareTarget[] = sameCalls(live.runs[0]!.pairs);
     const writer = ComparisonWriter.open(live.file);
     const sampling = settings.sampling();
@@ -200,7 +201,7 @@ class Feature implements vscode.Disposable {
       case 'again':
         if (!vscode.workspace.isTrusted) throw notTrusted();
         return this.begin(
-          { file, environment: await usable(file, this.environments), request: live.head.request },
+          { file, environment: usable(await this.environments.load(file)), request: live.head.request },
           live,
         );
       case 'addModel':

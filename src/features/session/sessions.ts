@@ -6,9 +6,10 @@ import type { Policy } from '../../core/policy';
 import type { Ports } from '../../core/rehearsal/drivers';
 import type { Sink } from '../../core/rehearsal/session';
 import type { ObservationsFrom, RehearsalOptions, Setup } from '../../core/rehearsal/types';
-import { reasonOf, UserError } from '../../core/user-error';
+import { UserError } from '../../core/user-error';
 import { createSession, openSession, type StoredSession, sessionsFolder } from '../../node/sessions/file';
 import { withServerTools } from '../../node/tools/server-tools';
+import { usable } from '../environments/usable';
 import type { Services } from '../services';
 import { LiveSession } from './live';
 
@@ -43,7 +44,7 @@ export class Sessions extends EventEmitter<{ change: [] }> {
 
   /** Starts a session. Throws `UserError` where the environment, the task or the model cannot be had. */
   async create({ file, task: id, model, seed, temperature, observations }: NewSession): Promise<LiveSession> {
-    const environment = await this.withServerTools(file, await this.environment(file));
+    const environment = await this.withServerTools(file, usable(await this.host.environments.load(file)));
     const task = taskOf(environment, id, file);
     const policy = await this.host.server.connect(model ?? this.host.settings.model());
     const options: RehearsalOptions = {
@@ -128,16 +129,6 @@ export class Sessions extends EventEmitter<{ change: [] }> {
     if (!file) return environment;
     const { environment: now } = await this.host.environments.load(file);
     return now ? { ...environment, executor: now.executor } : environment;
-  }
-
-  private async environment(file: string): Promise<Environment> {
-    const { environment, diagnostics } = await this.host.environments.load(file);
-    if (environment) return environment;
-    const first = diagnostics.find(({ severity }) => severity === 'error');
-    throw new UserError(
-      `The environment cannot be used: ${reasonOf(first?.message ?? 'it cannot be read')}.`,
-      first?.next ?? 'Correct it; the Problems view shows the place.',
-    );
   }
 }
 

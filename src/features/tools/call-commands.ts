@@ -6,11 +6,11 @@ import { equalJson, formatJson, type JsonObject } from '../../core/json';
 import { rehearseCall } from '../../core/rehearsal/ask';
 import { start } from '../../core/rehearsal/machine';
 import { printable } from '../../core/text';
-import { UserError } from '../../core/user-error';
 import { ALONE } from '../../node/fidelity/compare';
 import type { ToolCall } from '../../node/tools';
 import { withServerTools } from '../../node/tools/server-tools';
 import { targetOf } from '../environments/target';
+import { usable } from '../environments/usable';
 import { notTrusted } from '../errors';
 import { Command } from '../ids';
 import type { Services } from '../services';
@@ -129,12 +129,7 @@ class CallCommands {
 
   /** With the tools of its server, where it has none of its own. Throws `UserError`. */
   private async environment(file: string): Promise<Environment> {
-    const { environment } = await this.services.environments.load(file);
-    if (!environment)
-      throw new UserError(
-        'The environment cannot be used.',
-        'Correct it; the Problems view shows the place.',
-      );
+    const environment = usable(await this.services.environments.load(file));
     if (environment.tools.length > 0 || !environment.executor) return environment;
     const executor = this.services.tools.executorFor(file, environment);
     return withServerTools(environment, executor).finally(() => executor.close());

@@ -28,13 +28,16 @@ export interface SessionList {
   broken: { path: string; reason: string }[];
 }
 
+/** Of the files that are there: those that are gone are forgotten when their folder is listed. */
 const cache = new Map<string, { key: string; summary: SessionSummary }>();
 
 /** Reads each file once; a file that has not changed is remembered. */
 export function listSessions(folder: string): SessionList {
   const list: SessionList = { sessions: [], broken: [] };
-  for (const name of names(folder)) {
-    const file = path.join(folder, name);
+  const files = names(folder).map((name) => path.join(folder, name));
+  const there = new Set(files);
+  for (const file of cache.keys()) if (path.dirname(file) === folder && !there.has(file)) cache.delete(file);
+  for (const file of files) {
     try {
       const { mtimeMs, size } = fs.statSync(file);
       if (size > 0) list.sessions.push(summaryOf(file, mtimeMs, `${mtimeMs}/${size}`));

@@ -90,7 +90,7 @@ describe('a session', () => {
     assert.equal(session.state.turns[0]!.act.tokens, null);
     assert.deepEqual(
       branches(session).map(({ label }) => label),
-      ['main', 'attempt 2'],
+      ['main', 'draw 2'],
     );
   });
 
