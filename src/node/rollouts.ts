@@ -151,7 +151,8 @@ async function runOne(
   try {
     real = await options.executor?.open(task.state);
     const { session } = opened;
-    await drive(session, real ? { ...ports, execute: executePort(real) } : ports, toTheEnd, signal);
+    const execute = real && executePort(answering(real));
+    await drive(session, execute ? { ...ports, execute } : ports, toTheEnd, signal);
     if (session.state.position.kind !== 'done')
       return result(opened, new Error('The rollout was cancelled.'));
     const side = real ? await realSide(session.state, real, options.checks) : undefined;
@@ -163,6 +164,20 @@ async function runOne(
     await real?.close();
     opened.close?.();
   }
+}
+
+/** Where the executor fails, not the tool, there is no answer, and what follows would say nothing about the policy. */
+function answering(session: ToolSession): ToolSession {
+  return {
+    state: () => session.state(),
+    close: () => session.close(),
+    async execute(call, signal) {
+      const execution = await session.execute(call, signal);
+      if (execution.failure)
+        throw new Error(`${call.tool} could not be executed: ${execution.failure.message}`);
+      return execution;
+    },
+  };
 }
 
 interface Opened {

@@ -17,7 +17,8 @@ import type { TrainingRun } from './run';
 import { Weights } from './weights';
 
 /** Failures of the server without a whole step in between, until the run gives up. */
-const MOST_FAILURES = 5;
+const MOST_FAILURES = 8;
+const LONGEST_PAUSE_MS = 30_000;
 
 /** Ends with the run's state `done`, `stopped` or `failed`. Rejects only where that cannot be written down. */
 export async function train(run: TrainingRun): Promise<void> {
@@ -50,7 +51,7 @@ export async function train(run: TrainingRun): Promise<void> {
           `${store.config.id}: goes back to its last checkpoint after step ${step}: ${errorText(error)}`,
         );
         store.setStatus({ phase: 'waiting for the engine', message: errorText(error) });
-        await pause(250 * 2 ** failures, signal);
+        await pause(Math.min(LONGEST_PAUSE_MS, 250 * 2 ** failures), signal);
       }
     }
   } catch (error) {

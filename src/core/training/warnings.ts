@@ -45,7 +45,7 @@ export function warningsOf(row: Row, before: readonly Metrics[], known: RunStatu
     warn(
       'no-signal',
       `In the last ${SILENT_STEPS} steps all rollouts of each task had the same reward, so nothing was learned: choose harder or easier tasks, or larger groups.`,
-      wasTold('no-signal') || before.slice(-SILENT_STEPS).every(silent),
+      wasTold('no-signal') || (before.length >= SILENT_STEPS && before.slice(-SILENT_STEPS).every(silent)),
     );
   }
   if (row.rollouts > 0 && row.unscored > UNSCORED_WARNS * row.rollouts) {

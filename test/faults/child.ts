@@ -1,0 +1,19 @@
+/** The runner of the fault tests, in a process of its own that can be killed: `child.ts HOME RUN`. */
+import path from 'node:path';
+import { train } from '../../server/runner/training/train';
+import { RunStore } from '../../src/node/runs/store';
+import { liveEngine } from './world';
+
+const [home, id] = process.argv.slice(2) as [string, string];
+const store = RunStore.open(path.join(home, 'runs'), id);
+await train({
+  store,
+  signal: new AbortController().signal,
+  ports: {
+    engine: (signal) => liveEngine(home, signal),
+    executor: null,
+    now: () => new Date().toISOString(),
+    log: (text) => console.log(text),
+  },
+});
+await store.close();
