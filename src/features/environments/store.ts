@@ -98,8 +98,8 @@ export class EnvironmentStore implements Environments, vscode.Disposable {
   }
 }
 
-/** The text in an editor goes before the one on disk. */
-async function readText(file: string): Promise<string> {
+/** The text in an editor goes before the one on disk. Rejects with the reason where neither is a text. */
+export async function readText(file: string): Promise<string> {
   const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === file);
   return open ? open.getText() : readFile(file);
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { type LoadedTraining, loadTraining } from '../../core/training/load';
-import type { EnvironmentStore } from '../environments/store';
+import { type EnvironmentStore, readText } from '../environments/store';
 import { Language } from '../ids';
 
 const FILES = '**/*.training.json';
@@ -80,10 +80,4 @@ export class TrainingFiles implements vscode.Disposable {
 
 export function isTraining(document: vscode.TextDocument): boolean {
   return document.languageId === Language.training && document.uri.scheme === 'file';
-}
-
-/** The text in an editor goes before the one on disk. */
-async function readText(file: string): Promise<string> {
-  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'file' && uri.fsPath === file);
-  return open ? open.getText() : fs.readFile(file, 'utf8');
 }
