@@ -202,7 +202,11 @@ export class RunPage {
     const { status, metrics } = this.run;
     this.gap.update(gapSeries(metrics, status.bestStep), this.overlaysOf(null));
     SPECS.forEach((spec, i) => {
-      this.cards[i]!.update(seriesOf(spec, metrics), this.overlaysOf(i));
+      const card = this.cards[i]!;
+      const series = seriesOf(spec, metrics);
+      const isMeasured = series.plot.curves.some(({ values }) => values.some((value) => value !== null));
+      card.element.hidden = spec.optional === true && !isMeasured;
+      card.update(series, this.overlaysOf(i));
     });
   }
 

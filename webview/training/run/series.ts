@@ -23,6 +23,8 @@ export interface Spec {
   id: string;
   title: string;
   unit: string;
+  /** Shown only where it was measured: it belongs to a setting that is off by default. */
+  optional?: boolean;
   /** Why a person looks at it; in its tooltip. */
   why: string;
   series(metrics: readonly Metrics[]): Omit<Series, 'id' | 'title' | 'unit'>;
@@ -173,6 +175,36 @@ export const SPECS: readonly Spec[] = [
     why: 'What a step costs; growing outputs show here first.',
     series: (metrics) =>
       byRole(metrics, (row) => (row.rollouts > 0 ? row.tokens : { act: null, rehearse: null }), figure),
+  },
+  {
+    id: 'ratio',
+    title: 'Importance ratio',
+    unit: 'mean, share clipped',
+    why: 'How far the weights moved from those that sampled. A mean far from 1, or much clipped: the learning rate is too large.',
+    series: (metrics) =>
+      lines(
+        metrics,
+        [
+          curve('mean', 'strong', (row) => row.ratio?.mean),
+          curve('clipped', 'warn', (row) => row.ratio?.clipped, DASHED),
+        ],
+        share,
+      ),
+  },
+  {
+    id: 'gradient',
+    title: 'Gradient norm',
+    unit: 'before clipping',
+    why: 'Growing without end, it diverges.',
+    series: (metrics) => lines(metrics, [curve('norm', 'strong', (row) => row.gradientNorm)], figure),
+  },
+  {
+    id: 'replay',
+    title: 'Replay loss',
+    unit: 'nats a token',
+    why: 'How well recorded answers are known by heart (`replayShare`).',
+    optional: true,
+    series: (metrics) => lines(metrics, [curve('loss', 'rehearse', (row) => row.replayLoss, DASHED)], figure),
   },
 ];
 
