@@ -158,6 +158,7 @@ export const TrainingSchema = Type.Object(
     judge: group('Model that decides `judge` checks, behind an OpenAI-compatible address.', {
       model: Type.Optional(Type.String({ description: 'Its name there.' })),
       ...Remote,
+      url: Type.Optional(Type.String({ description: 'Address of its server, with or without /v1.' })),
       timeoutSeconds: amount(60, 'How long one judgement may take.'),
     }),
   },

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Environment } from '../../../../src/core/environment/types';
 import { DEFAULT_SETTINGS } from '../../../../src/core/training/defaults';
 import { loadTraining } from '../../../../src/core/training/load';
+import { TrainingSchema } from '../../../../src/core/training/schema';
 import { SHOP, TASK } from '../../support/shop';
 
 const tasks = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => ({ ...TASK, id, instruction: `Do ${id}.` }));
@@ -55,7 +56,8 @@ async function wrong(change: object, options: Parameters<typeof load>[1] = {}) {
   return { code, marked, message, next };
 }
 
-describe('loading a training file', () => {
+describe('loading a training file', function () {
+  this.timeout(60_000);
   it('fills in defaults', async () => {
     const { config, told } = await load(BASE);
     assert.deepEqual(
@@ -78,6 +80,22 @@ describe('loading a training file', () => {
       [config!.allowed, config!.parent, config!.trainingFile],
       [[], null, '/shop/short.training.json'],
     );
+  });
+
+  it('has the defaults that its schema shows', () => {
+    const shown = (
+      properties: Record<string, { default?: unknown; properties?: object }>,
+      to: object,
+    ): void => {
+      for (const [name, { default: value, properties: inner }] of Object.entries(properties)) {
+        const own = (to as Record<string, unknown>)[name];
+        if (inner && own) shown(inner as never, own as object);
+        else if (value !== undefined) assert.deepEqual(own, value, name);
+      }
+    };
+    // As in the environment, and so of no setting of a run.
+    const { rehearsal: _, ...properties } = TrainingSchema.properties;
+    shown(properties as never, DEFAULT_SETTINGS);
   });
 
   it('has the preset of the paper, and what the file says goes before it', async () => {
