@@ -19,6 +19,7 @@ const STATUS: { [code: string]: number } = {
   'run-unknown': 404,
   'run-refused': 400,
   'run-state': 409,
+  'run-too-large': 409,
   'run-taken': 409,
   'run-unreadable': 500,
   'run-unwritable': 507,

@@ -189,12 +189,20 @@ async function exportWeights(ids: readonly string[], { client, values, terminal 
   const wanted = step === undefined ? (status.bestStep ?? status.checkpoints.at(-1)?.step) : Number(step);
   if (wanted === undefined) throw new UsageError(`The run ${id} has no checkpoint yet.`);
   const kind = values.merged || settings.weights === 'full' ? 'merged' : 'peft';
-  const { folders } = await client.export(id, wanted, kind, path.resolve(values.folder), terminal.signal);
-  if (values.json) terminal.json({ type: 'exported', run: id, step: wanted, kind, folders });
-  else
+  const { folders, notes } = await client.export(
+    id,
+    wanted,
+    kind,
+    path.resolve(values.folder),
+    terminal.signal,
+  );
+  if (values.json) terminal.json({ type: 'exported', run: id, step: wanted, kind, folders, notes });
+  else {
     for (const folder of folders)
       terminal.page.print(
         `${folder} has ${kind === 'peft' ? 'the PEFT adapter' : 'the model'} of step ${wanted}.`,
       );
+    for (const note of notes) terminal.page.print(`    ${printable(note)}`);
+  }
   return EXIT.ok;
 }

@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'run-unwritable'
   | 'run-taken'
   | 'run-refused'
+  | 'run-too-large'
   | 'run-state'
   | 'cancelled';
 

@@ -11,6 +11,8 @@ export type ExportForm = 'peft' | 'merged';
 
 export interface Exported {
   folders: string[];
+  /** What to know of them, e.g. which programs cannot load them. */
+  notes: string[];
 }
 
 /** Throws `NodeError` or `UserError`. The folder is made; one that has something in it is refused. */
@@ -42,12 +44,17 @@ export async function exportCheckpoint(
   try {
     const entries = Object.entries(found.addresses);
     const folders: string[] = [];
+    const notes = new Set<string>();
     for (const [adapter, address] of entries) {
       const to = entries.length === 1 ? folder : path.join(folder, adapter);
-      await session.export({ address, form: form === 'peft' ? 'adapter' : 'merged', folder: to }, signal);
+      const { note } = await session.export(
+        { address, form: form === 'peft' ? 'adapter' : 'merged', folder: to },
+        signal,
+      );
       folders.push(to);
+      if (note) notes.add(note);
     }
-    return { folders };
+    return { folders, notes: [...notes] };
   } finally {
     await session.close();
   }

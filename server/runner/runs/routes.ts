@@ -11,7 +11,7 @@ import type { Address } from '../training/run';
 import { keysOf, newRunOf } from './config';
 import { streamRun, streamRuns } from './events';
 import { type ExportForm, exportCheckpoint } from './export';
-import { type Probe, probe } from './probe';
+import { probe } from './probe';
 import type { Runs } from './runs';
 import { nearestCheckpoint, sessionText } from './session';
 
@@ -57,12 +57,7 @@ async function route(
   if (what === 'GET ' && id === 'events') return streamRuns(runs, response);
   if (what === 'POST ' && id === 'probe') {
     const body = await jsonOf(request);
-    const found: Probe = await probe(
-      newRunOf(body.config),
-      keysOf(body.keys),
-      { engine, busy: runs.active > 0 },
-      gone.signal,
-    );
+    const found = await probe(newRunOf(body.config), { engine, busy: runs.active > 0 }, gone.signal);
     return answer(response, 200, found);
   }
 

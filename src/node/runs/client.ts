@@ -118,7 +118,7 @@ export class RunsClient {
     kind: 'peft' | 'merged',
     folder: string,
     signal?: AbortSignal,
-  ): Promise<{ folders: string[] }> {
+  ): Promise<{ folders: string[]; notes: string[] }> {
     return this.ask('POST', `${path(id)}/checkpoints/${step}/export`, { kind, folder }, signal);
   }
 

@@ -29,6 +29,14 @@ export const runErrors = {
       `The run ${id} is being written by another program (${holder}).`,
       'Wait until it has ended, or end that program.',
     ),
+  tooLarge: (model: string, needed: string, free: string, weights: string) =>
+    new NodeError(
+      'run-too-large',
+      `Training ${oneLine(model, 100)} needs ${needed} of memory, and ${free} are free.`,
+      weights === 'full'
+        ? 'Write "weights": "lora", or choose a smaller model or a machine with more memory.'
+        : 'Choose a smaller model, or a machine with more memory.',
+    ),
   refused: (why: string) =>
     new NodeError(
       'run-refused',

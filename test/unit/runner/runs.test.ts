@@ -118,6 +118,33 @@ describe('training runs of the server', function () {
     );
   });
 
+  it('exports a checkpoint as a model, and says what there is where it has none', async () => {
+    const folder = path.join(temporary('exported'), 'model');
+    const { folders } = await client.export('first-1', 2, 'merged', folder);
+    assert.deepEqual(folders, [folder]);
+    for (const name of ['config.json', 'tokenizer.json', 'model.safetensors'])
+      assert.ok(fs.existsSync(path.join(folder, name)), name);
+    const cases: [Promise<unknown>, RegExp][] = [
+      [client.export('first-1', 2, 'merged', folder), /not empty/],
+      [client.export('first-1', 9, 'merged', `${folder}-2`), /no checkpoint of step 9/],
+      [client.export('first-1', 2, 'peft', `${folder}-2`), /has no adapter/],
+    ];
+    for (const [exporting, message] of cases) await assert.rejects(exporting, { code: 'run-state', message });
+    await assert.rejects(client.export('first-1', 2, 'merged', 'relative'), { code: 'run-refused' });
+  });
+
+  it('estimates a run from what it measures, and leaves nothing behind', async () => {
+    const found = await client.probe(tinyRun('probed', 10));
+    assert.ok(found.secondsPerStep! > 0 && found.tokensPerStep! > 0, found.why);
+    assert.ok(found.seconds! >= 10 * found.secondsPerStep!);
+    assert.ok(found.memoryBytes! > 0);
+    assert.match(found.why, /Measured on 2 rollouts/);
+    assert.deepEqual(
+      (await client.list()).map(({ id }) => id),
+      ['first-1'],
+    );
+  });
+
   it('does one at a time, stops one that runs and one that waits, and goes on with it', async () => {
     const long = (await client.launch(tinyRun('long', 500))).id;
     const waiting = (await client.launch(tinyRun('waiting', 1))).id;
