@@ -116,11 +116,15 @@ export class Weights {
 
   /** The models of a kept checkpoint; of step 0, what the run starts from. */
   async policiesOf(step: number): Promise<Policies> {
-    const connect = (model: string) => connectPolicy({ ...this.servers.sampler, model }, this.signal);
-    const names = adaptersOf(this.config).map((adapter) =>
-      step === 0 ? startModel(this.config, this.servers.model, adapter) : modelOf(this.config, step, adapter),
-    );
-    const [policy, rehearser] = await Promise.all(names.map(connect));
+    const found: Policy[] = [];
+    for (const adapter of adaptersOf(this.config)) {
+      const model =
+        step === 0
+          ? startModel(this.config, this.servers.model, adapter)
+          : modelOf(this.config, step, adapter);
+      found.push(await connectPolicy({ ...this.servers.sampler, model }, this.signal));
+    }
+    const [policy, rehearser] = found;
     return rehearser ? { policy: policy!, rehearser } : { policy: policy! };
   }
 

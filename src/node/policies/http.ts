@@ -1,7 +1,8 @@
-/** Requests to a model server through the `openai` client, with everything that goes wrong said in our words. */
+/** Requests to a model server, streams through the `openai` client, with everything that goes wrong said in our words. */
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { Signal } from '../../core/policy';
 import { errors, NodeError, oneLine } from '../errors';
+import { directFetch } from './fetch';
 
 export interface ServerOptions {
   /** Address, with or without `/v1`. */
@@ -23,10 +24,18 @@ export class ModelServer {
   readonly url: string;
   readonly stallMs: number;
   private readonly client: OpenAI;
+  private readonly fetch: typeof globalThis.fetch;
+  private readonly headers: Record<string, string>;
 
   constructor(options: ServerOptions) {
     this.url = rootOf(options.baseUrl);
     this.stallMs = options.stallMs ?? 120_000;
+    this.fetch = guarded(options.fetch ?? directFetch, this.url);
+    this.headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${options.apiKey || 'none'}`,
+    };
     // Everything that the client would otherwise read from environment variables is set here.
     this.client = new OpenAI({
       baseURL: `${this.url}/v1`,
@@ -36,18 +45,29 @@ export class ModelServer {
       maxRetries: 0,
       timeout: 24 * 3600 * 1000, // our own guard says what hangs
       logLevel: 'off',
-      fetch: guarded(options.fetch ?? globalThis.fetch, this.url),
+      fetch: this.fetch,
     });
   }
 
   get(path: string, signal?: Signal): Promise<unknown> {
-    return this.guarded(signal, (inner) => this.client.get(this.url + path, { signal: inner }));
+    return this.guarded(signal, (inner) => this.whole('GET', path, inner));
   }
 
   post(path: string, body: Body, signal?: Signal): Promise<unknown> {
-    return this.guarded(signal, (inner) =>
-      this.client.post(this.url + path, { body: wellFormed(body), signal: inner }),
-    );
+    return this.guarded(signal, (inner) => this.whole('POST', path, inner, wellFormed(body)));
+  }
+
+  /** Answers that come whole need nothing of the client, which costs more than the request itself; its errors are used. */
+  private async whole(method: string, path: string, signal: AbortSignal, body?: Body): Promise<unknown> {
+    let response: Response;
+    try {
+      const sent = body === undefined ? undefined : JSON.stringify(body);
+      response = await this.fetch(this.url + path, { method, headers: this.headers, body: sent, signal });
+    } catch (error) {
+      throw error instanceof NodeError ? error : new APIConnectionError({ cause: error as Error });
+    }
+    if (response.ok) return response.json();
+    throw APIError.generate(response.status, (await response.json()) as object, undefined, response.headers);
   }
 
   /**
