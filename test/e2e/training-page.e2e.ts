@@ -124,7 +124,11 @@ describe('training pages', () => {
       const row = await panel.page.locator('[data-chart="gap"] tbody tr').first().innerText();
       assert.match(row, /^45\s+\.97 .*\s+\.50 \.38–\.62, n 64$/);
       await press('Enter');
-      assert.equal(await panel.page.locator('figure:visible .chart:not([hidden])').count(), 1, 'and back again');
+      assert.equal(
+        await panel.page.locator('figure:visible .chart:not([hidden])').count(),
+        1,
+        'and back again',
+      );
     });
 
     it('reads a chart by arrow keys, every chart at the same step, and picks by Enter', async () => {
@@ -383,22 +387,25 @@ describe('training pages', () => {
     it('shows what the file says, and the default where it says nothing', async () => {
       await show();
       assert.equal(await panel.page.getByLabel('Steps', { exact: true }).inputValue(), '40');
-      assert.equal(await panel.page.getByLabel('Group size').inputValue(), '');
-      assert.equal(await panel.page.getByLabel('Group size').getAttribute('placeholder'), '8');
-      assert.equal(await panel.page.getByLabel('Variant').inputValue(), 'rehearse');
+      assert.equal(await panel.page.getByLabel('Group size', { exact: true }).inputValue(), '');
+      assert.equal(
+        await panel.page.getByLabel('Group size', { exact: true }).getAttribute('placeholder'),
+        '8',
+      );
+      assert.equal(await panel.page.getByLabel('Variant', { exact: true }).inputValue(), 'rehearse');
     });
 
     it('posts one change for each setting', async () => {
       await show();
-      await panel.page.getByLabel('Group size').fill('4');
+      await panel.page.getByLabel('Group size', { exact: true }).fill('4');
       await press('Enter');
       assert.deepEqual(await last(), { type: 'set', path: ['groupSize'], value: 4 });
-      await panel.page.getByLabel('Variant').selectOption('act-only');
+      await panel.page.getByLabel('Variant', { exact: true }).selectOption('act-only');
       assert.deepEqual(await last(), { type: 'set', path: ['variant'], value: 'act-only' });
       await panel.page.getByLabel('Steps', { exact: true }).fill('');
       await press('Tab');
       assert.deepEqual(await last(), { type: 'set', path: ['steps'] });
-      await panel.page.getByLabel('Learning rate').focus();
+      await panel.page.getByLabel('Learning rate', { exact: true }).focus();
       await press('ArrowUp');
       assert.deepEqual(await last(), { type: 'set', path: ['learningRate'], value: 6e-4 });
     });
@@ -419,7 +426,10 @@ describe('training pages', () => {
         { path: [], severity: 'warning', message: 'There are no test tasks.' },
       ];
       await show({ problems, launchable: false, summary: 'Two things have to be corrected.' });
-      assert.equal(await panel.page.getByLabel('Learning rate').getAttribute('aria-invalid'), 'true');
+      assert.equal(
+        await panel.page.getByLabel('Learning rate', { exact: true }).getAttribute('aria-invalid'),
+        'true',
+      );
       assert.match(await text('[data-path="learningRate"]'), /It has to be above 0/);
       assert.match(await text('[data-path="kl.act"]'), /This is no number/);
       assert.match(await text('.problems'), /no test tasks/);
@@ -430,10 +440,10 @@ describe('training pages', () => {
 
     it('keeps the focus and what is typed while the file changes', async () => {
       await show();
-      await panel.page.getByLabel('Group size').pressSequentially('1');
+      await panel.page.getByLabel('Group size', { exact: true }).pressSequentially('1');
       await panel.send({ type: 'file', file: file({ values: { steps: 41 } }) });
       await panel.page.keyboard.type('6');
-      assert.equal(await panel.page.getByLabel('Group size').inputValue(), '16');
+      assert.equal(await panel.page.getByLabel('Group size', { exact: true }).inputValue(), '16');
       assert.equal(await panel.page.getByLabel('Steps', { exact: true }).inputValue(), '41');
     });
 

@@ -102,12 +102,15 @@ describe('a training run, as a person makes it', () => {
   });
 
   it('tells what is wrong at the field, and does not launch', async () => {
-    await run.getByLabel('Group size').fill('1');
+    await run.getByLabel('Group size', { exact: true }).fill('1');
     await page.keyboard.press('Enter');
     await run.locator('[data-path="groupSize"] .problem.fail').waitFor({ timeout: 60_000 });
     assert.equal(await run.getByRole('button', { name: 'Launch' }).getAttribute('aria-disabled'), 'true');
     await page.keyboard.press('Control+Z');
-    await until(async () => (await run.getByLabel('Group size').inputValue()) === '4', 'undo');
+    await until(
+      async () => (await run.getByLabel('Group size', { exact: true }).inputValue()) === '4',
+      'undo',
+    );
   });
 
   it('is launched after one question for all real tools', async function () {

@@ -170,7 +170,11 @@ export class Chart {
       data,
       this.area,
     );
-    this.chart.over.addEventListener('click', () => this.pick());
+    // uPlot moves its cursor a frame later: what was clicked is told by the event.
+    this.chart.over.addEventListener('click', ({ offsetX }) => {
+      this.look(this.plot.steps[this.chart?.posToIdx(offsetX) ?? -1] ?? null);
+      this.pick();
+    });
     this.chart.over.addEventListener('mouseleave', () => this.look(null));
   }
 
