@@ -54,8 +54,8 @@ export class Comparisons {
   /** By the environment as it is now; where that cannot be read any more, as it was left. */
   async judge(live: LiveComparison): Promise<void> {
     const { environment } = await this.environments.load(live.environmentFile);
-    if (environment) await live.judge(environment);
-    if (!live.isRunning) this.judged(live);
+    const isNew = environment !== null && (await live.judge(environment));
+    if (isNew && !live.isRunning) this.judged(live);
   }
 
   async judgeAll(): Promise<void> {

@@ -90,15 +90,22 @@ class Feature implements vscode.Disposable {
   ): Promise<void> {
     const { server, settings, tools } = this.services;
     const asked = askedFor(written, request);
-    const executor = asked.executes ? tools.executorFor(file, written, { batch: true }) : null;
+    let executor = asked.executes ? tools.executorFor(file, written, { batch: true }) : null;
+    let environment = written;
     try {
+      if (executor && written.tools.length === 0) {
+        // Its server says which tools there are; then all of them are asked for at once.
+        if (!(await executor.allow([]))) return;
+        environment = await withServerTools(written, executor);
+        await executor.close();
+        executor = tools.executorFor(file, environment, { batch: true });
+      }
       if (executor) {
-        const called = written.tools.filter(({ name }) => asked.tools?.includes(name) ?? true);
+        const called = environment.tools.filter(({ name }) => asked.tools?.includes(name) ?? true);
         if (!(await executor.allow(called))) return;
       }
       const policy = await connecting((signal) => server.connect(asked.model ?? settings.model(), signal));
       if (!policy) return;
-      const environment = await withServerTools(written, executor);
       const head = { environment: environment.name, what: asked.what, request, basis: basisOf(environment) };
       const { live, writer } = this.comparisons.create(file, head);
       await live.judge(environment);

@@ -29,6 +29,9 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
   private abort: AbortController | null = null;
   private known: Calls | null = null;
   private round = 0;
+  /** The side that is being compared. */
+  private current: ComparisonRun | null = null;
+  private isJudged = false;
 
   constructor(
     readonly file: string,
@@ -79,25 +82,28 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
     return pair && pairView(pair, { id, side }, { examples: this.environment?.examples ?? [] });
   }
 
-  /** By the rules and verdicts of the environment as it is now. */
-  async judge(environment: Environment): Promise<void> {
+  /** By the rules and verdicts of the environment as it is now; false where that is how it was judged already. */
+  async judge(environment: Environment): Promise<boolean> {
+    if (environment === this.environment && this.isJudged) return false;
     const round = ++this.round;
     this.environment = environment;
-    // What is being compared is judged by these already.
-    if (!this.isRunning) {
-      const sides: ComparisonRun[] = [];
-      for (const side of this.sides) {
-        const pairs: ComparedCall[] = [];
-        for (let at = 0; at < side.pairs.length; at += AT_ONCE) {
-          pairs.push(...judged(side.pairs.slice(at, at + AT_ONCE), environment));
-          await nextTurn();
-          if (round !== this.round) return;
-        }
-        sides.push({ ...side, pairs });
+    this.isJudged = false;
+    const anew = new Map<ComparisonRun, ComparisonRun>();
+    for (const side of this.sides) {
+      // It is judged once it is done.
+      if (side === this.current) continue;
+      const pairs: ComparedCall[] = [];
+      for (let at = 0; at < side.pairs.length; at += AT_ONCE) {
+        pairs.push(...judged(side.pairs.slice(at, at + AT_ONCE), environment));
+        await nextTurn();
+        if (round !== this.round) return false;
       }
-      this.sides = sides;
+      anew.set(side, { ...side, pairs });
     }
+    this.sides = this.sides.map((side) => anew.get(side) ?? side);
+    this.isJudged = this.current === null;
     this.changed();
+    return true;
   }
 
   /** Begins with one more model. What `report` is given is kept in the file first. */
@@ -108,6 +114,8 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
     const abort = new AbortController();
     const run: ComparisonRun = { model, pairs: [], uncompared: [] };
     this.abort = abort;
+    this.current = run;
+    this.isJudged = false;
     this.status = 'running';
     this.error = null;
     this.sides = [...this.sides, run];
@@ -136,6 +144,7 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
 
   end(status: Exclude<LiveStatus, 'running'>, error: unknown = null): void {
     this.abort = null;
+    this.current = null;
     this.status = status;
     this.error = error;
     this.moved(status === 'cancelled' ? 'Cancelled' : '', null);

@@ -142,6 +142,8 @@ export function basisOf(environment: Environment): Basis {
 /** Tools whose figures are stale: all of them where policy or executor have changed. */
 export function staleTools(then: Basis, now: Basis, tools: readonly string[]): string[] {
   if (then.rest !== now.rest) return [...tools];
+  // Tools that a server brings are not in the file: nothing is known of them until it is asked again.
+  if (Object.keys(now.tools).length === 0) return [];
   return tools.filter((tool) => then.tools[tool] !== now.tools[tool]);
 }
 
