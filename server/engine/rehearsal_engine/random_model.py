@@ -37,6 +37,11 @@ TEMPLATE = """{%- if tools %}<|im_start|>system
 
 NANO = dict(hidden_size=192, num_hidden_layers=4, intermediate_size=384, vocab_size=2048)
 TINY = dict(hidden_size=64, num_hidden_layers=2, intermediate_size=96, vocab_size=512)
+# Heads that vLLM's attention on CPUs takes.
+WIDE = dict(
+    hidden_size=256, num_hidden_layers=2, intermediate_size=512, vocab_size=512,
+    num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+)  # fmt: skip
 
 
 def tokenizer():
@@ -63,9 +68,10 @@ def write(folder: Path, seed: int = 0, context: int = 4096, **shape) -> Path:
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     tok = tokenizer()
+    shape = dict(num_attention_heads=6, num_key_value_heads=2, head_dim=32) | shape
     config = Qwen3Config(
-        num_attention_heads=6, num_key_value_heads=2, head_dim=32, max_position_embeddings=context,
-        tie_word_embeddings=True, bos_token_id=None, eos_token_id=tok.eos_token_id, initializer_range=0.1, **shape,
+        max_position_embeddings=context, tie_word_embeddings=True, bos_token_id=None, eos_token_id=tok.eos_token_id,
+        initializer_range=0.1, **shape,
     )  # fmt: skip
     torch.manual_seed(seed)
     model = Qwen3ForCausalLM(config)
@@ -79,6 +85,7 @@ if __name__ == "__main__":
     p = argparse.ArgumentParser()
     p.add_argument("folder", type=Path)
     p.add_argument("--tiny", action="store_true", help="2 layers of 64 instead of nano's 4 of 192")
+    p.add_argument("--wide", action="store_true", help="2 layers of 256 with heads of 64, for vLLM")
     p.add_argument("--seed", type=int, default=0)
     options = p.parse_args()
-    write(options.folder, options.seed, **(TINY if options.tiny else NANO))
+    write(options.folder, options.seed, **(TINY if options.tiny else WIDE if options.wide else NANO))

@@ -126,6 +126,12 @@ export class TinkerLearner implements Learner {
     return typeof value.model === 'string' ? value.model : text(value, 'sampling_session_id');
   }
 
+  /** Writes the weights as an adapter that vLLM loads, over the one before. On our engine; returns the folder there. */
+  async toFolder(name: string, signal?: Signal): Promise<string> {
+    const fields = { path: named(name, this.owner?.adapter), overwrite: true };
+    return text(await this.ordered('save_weights_for_sampler', fields, signal), 'folder');
+  }
+
   /** Lets the server forget it; not every one can. */
   async unload(): Promise<void> {
     await this.http.beat('unload_model', { model_id: this.id, type: 'unload_model' });

@@ -26,6 +26,9 @@ class Places:
 
     def __init__(self, folder: Path, registry: Registry):
         self.folder, self.registry = folder, registry
+        for kind in FOLDERS.values():
+            for parent in folder.glob(f"*/{kind}"):
+                checkpoints.recover(parent)
 
     def new(self, owner: str, kind: str, name: str, body: dict) -> tuple[str, Path]:
         """Address and folder of a checkpoint to be written."""

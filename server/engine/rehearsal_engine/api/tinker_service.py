@@ -278,7 +278,7 @@ class Tinker:
             name = of(body, "path", str, None)
             if name is not None:
                 path, folder = self.places.new(model.owner, "sampler_weights", name, body)
-                reply = {"type": "save_weights_for_sampler", "path": path, "sampling_session_id": None}
+                reply = {"type": "save_weights_for_sampler", "path": path, "sampling_session_id": None, "folder": str(folder.resolve())}
                 return lambda: self.learn(future, lambda: self._save(model, folder, False), lambda _: reply)
             return lambda: self._take(future, model)
 

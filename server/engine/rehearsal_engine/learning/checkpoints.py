@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from rehearsal_engine.learning import adapters
 from rehearsal_engine.learning.trainer import LearningError, Lora, Trained, Trainer, name_of
 
 NOTE, OPTIMIZER = "training.json", "optimizer.pt"
+UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}(\.old)?")
 ENDS = 1 << 20  # bytes of each end of a weight file that tell models apart
 
 
@@ -62,8 +64,6 @@ def save_adapter(trained: Trained, place: Path, base: str) -> None:
 
 def whole(folder: Path, write: Callable[[Path], None]) -> None:
     """Lets `write` fill a folder, which then takes its place in one step."""
-    for left in folder.parent.glob(f".{folder.name}.*"):  # by a process that was killed
-        shutil.rmtree(left, ignore_errors=True)
     place = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     try:
         place.mkdir(parents=True)
@@ -85,6 +85,16 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
         ) from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def recover(parent: Path) -> None:
+    """Clears away what a process left that was killed while it wrote; puts back what it was about to replace."""
+    for left in parent.glob(".*"):
+        match = UNFINISHED.fullmatch(left.name)
+        if match and match[2] and not (parent / match[1]).exists():
+            os.replace(left, parent / match[1])
+        elif match:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def flush(path: Path) -> None:

@@ -1,5 +1,10 @@
 """Adapters and whole models: gradients accumulate, steps resume to the bit, checkpoints load elsewhere."""
 
+import json
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -145,11 +150,12 @@ def test_checkpoints_load_in_plain_peft_and_transformers(load, folder, tmp_path)
     trained = trainer.create("s:train:1", LORA)
     learn(trainer, trained.id, batch, 2)
     checkpoints.save(trained, tmp_path / "adapter", str(folder), optimizer=False)
+    trainer.merged(trained.id).save_pretrained(tmp_path / "merged")
     whole = trainer.create("full", None)
     learn(trainer, "full", batch, 2)
     checkpoints.save(whole, tmp_path / "whole", str(folder), optimizer=False)
     plain = {
-        trained.id: [PeftModel.from_pretrained(load(), tmp_path / "adapter"), trainer.merged(trained.id)],
+        trained.id: [PeftModel.from_pretrained(load(), tmp_path / "adapter"), AutoModelForCausalLM.from_pretrained(tmp_path / "merged")],
         "full": [AutoModelForCausalLM.from_pretrained(tmp_path / "whole")],
     }
     for id, models in plain.items():
@@ -176,6 +182,31 @@ def test_damaged_and_unwritable_checkpoints_are_told(load, folder, tmp_path):
     with pytest.raises(LearningError, match="could not be written"):
         checkpoints.save(trained, tmp_path / "file" / "three", str(folder), optimizer=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "one"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the writer is a forked process")
+def test_a_checkpoint_survives_its_writer_being_killed_at_any_instant(tmp_path):
+    """The newest is whole, whether it replaces one or not, and nothing else is left."""
+
+    def write(place):
+        for name in "abc":
+            (place / name).write_bytes(os.urandom(200_000))
+        note = {"sha256": {p.name: checkpoints.digest(p) for p in place.iterdir()}}
+        (place / checkpoints.NOTE).write_text(json.dumps(note))
+
+    random, folder = np.random.default_rng(1), tmp_path / "step-1"
+    checkpoints.whole(folder, write)
+    for _ in range(30):
+        child = os.fork()
+        if not child:
+            while True:
+                checkpoints.whole(folder, write)
+        time.sleep(random.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        checkpoints.recover(tmp_path)
+        checkpoints.read_note(folder)
+        assert [p.name for p in tmp_path.iterdir()] == ["step-1"]
 
 
 def test_an_infinite_loss_leaves_the_weights(load):
