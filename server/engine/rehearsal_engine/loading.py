@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+
+
+# While transformers builds a model it changes settings of the whole process (device, dtype, initialization): two at
+# once leave modules without data, and the settings as they should not be for all that are loaded later.
+BUILDING = threading.RLock()
 
 
 class LoadError(Exception):
@@ -93,7 +99,8 @@ def read_weights(source: Source, config, device: torch.device, dtype: torch.dtyp
     from rehearsal_engine.model import Model, supports
 
     def load():
-        module = AutoModelForCausalLM.from_pretrained(source.location, config=config, dtype=dtype, **source.options)
+        with BUILDING:
+            module = AutoModelForCausalLM.from_pretrained(source.location, config=config, dtype=dtype, **source.options)
         kind = Model if supports(config) else GenericModel
         with torch.inference_mode():
             return kind(module.to(device).eval(), config, device, dtype)

@@ -70,7 +70,9 @@ def count(config) -> tuple[int, dict[str, int]]:
     """Parameters of a model, and of the linear layers inputs + outputs by name, without any memory."""
     from transformers import AutoModelForCausalLM
 
-    with torch.device("meta"):
+    from rehearsal_engine.loading import BUILDING
+
+    with BUILDING, torch.device("meta"):
         module = AutoModelForCausalLM.from_config(copy.deepcopy(config))
     sides: dict[str, int] = {}
     for name, layer in module.named_modules():

@@ -252,3 +252,24 @@ def test_starts_as_a_program_and_leaves_with_its_parent(folder):
     assert told[0]["event"] == "loading" and told[-1]["event"] == "ready" and told[-1]["port"] > 0
     process.stdin.close()
     assert process.wait(timeout=20) == 0
+
+
+def test_models_that_are_loaded_at_once_are_whole(folder, peer):
+    """transformers' settings are the process's: without a lock the modules have no data, and all later ones neither."""
+    source = loading.Source(str(folder))
+    failed = []
+
+    def load():
+        for _ in range(4):
+            try:
+                model = loading.read_weights(source, peer.config, torch.device("cpu"), torch.float32)
+                assert model.embed.device.type == "cpu"
+            except Exception as error:  # noqa: BLE001 in a thread, and told below
+                failed.append(error)
+
+    threads = [threading.Thread(target=load) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed[0]

@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 
 from rehearsal_engine.learning import adapters
 from rehearsal_engine.learning.trainer import LearningError, Lora, Trained, Trainer, name_of
+from rehearsal_engine.loading import BUILDING
 
 NOTE, OPTIMIZER = "training.json", "optimizer.pt"
 UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}(\.old)?")
@@ -158,7 +159,8 @@ def load(trainer: Trainer, id: str, folder: Path, optimizer: bool) -> Trained:
     if lora is None:
         from transformers import AutoModelForCausalLM
 
-        state = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).state_dict()
+        with BUILDING:
+            state = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).state_dict()
         trained.module.load_state_dict(state)
     else:
         from peft import set_peft_model_state_dict

@@ -11,7 +11,7 @@ from rehearsal_engine import memory
 from rehearsal_engine.learning import checkpoints
 from rehearsal_engine.learning.adapters import add_to, saved_deltas
 from rehearsal_engine.learning.trainer import LearningError, Lora, Trainer
-from rehearsal_engine.loading import LoadError, Source, pick_dtype
+from rehearsal_engine.loading import BUILDING, LoadError, Source, pick_dtype
 from rehearsal_engine.model import Model, supports
 from rehearsal_engine.models import Served
 
@@ -27,7 +27,8 @@ def module_of(served: Served, source: Source | None = None):
         )
     options, source = served.options, source or served.source
     dtype = pick_dtype(options.dtype, options.device, served.config)
-    module = AutoModelForCausalLM.from_pretrained(source.location, config=copy.deepcopy(served.config), dtype=dtype, **source.options)
+    with BUILDING:
+        module = AutoModelForCausalLM.from_pretrained(source.location, config=copy.deepcopy(served.config), dtype=dtype, **source.options)
     return module.to(options.device).eval()
 
 
