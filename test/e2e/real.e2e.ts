@@ -101,6 +101,9 @@ describe('real answers in the session panel', () => {
     assert.equal(await panel.page.locator('div.surprise').isVisible(), false);
     await panel.page.locator('vscode-radio', { hasText: 'Surprise' }).click();
     assert.ok(await panel.page.locator('div.surprise').isVisible());
+    await other({ ...pair, surprise: null });
+    assert.deepEqual(await last(), { type: 'score', node: observationOf(story, TURN).node });
+    await other(pair);
     assert.match(
       await panel.page.locator('div.surprise').innerText(),
       /\d\.\d\d bits per token, \d\.\d\d per byte/,

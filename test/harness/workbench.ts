@@ -59,6 +59,8 @@ export interface WorkbenchOptions {
    * or the path of a `.vsix` to install.
    */
   extension?: 'linked' | 'development' | (string & {});
+  /** Folders of further extensions. */
+  others?: string[];
   /** Module whose `run()` the extension host calls; needs `extension: 'development'`. */
   tests?: string;
   /** Called with the page before it loads anything. */
@@ -117,6 +119,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   if (development) args.push('--vscode-option', 'enable-smoke-test-driver');
   else if (extension === 'linked') linkExtension(at.extensions, ROOT, 'rehearsal-studio');
   else await installExtension({ dataDir: at.data, extensionsDir: at.extensions, vsix: extension });
+  for (const other of options.others ?? []) linkExtension(at.extensions, other, path.basename(other));
   const env = { ...homeIn(dir), ...options.env };
   let server: ServedWorkbench | undefined;
   let browser: Browser | undefined;

@@ -39,6 +39,7 @@ try {
   workbench = await openWorkbench({
     workspace: path.join(ROOT, 'examples'),
     extension: 'development',
+    others: [path.join(ROOT, 'test/fixtures/language-model-tools')],
     tests: path.join(ROOT, 'dist/test/host/run.cjs'),
     env: {
       ...productEnvironment(scratch),

@@ -91,7 +91,7 @@ export const FromSession = T.Union([
   T.Composite([node, T.Object({ type: T.Literal('again') })]),
   /** Go to a node: a token that is focused and activated, or the tip of a branch. */
   T.Composite([node, T.Object({ type: T.Literal('goto') })]),
-  /** About the answer at a node and the other one: have it, compare both, take it, stop waiting, look at it. */
+  /** About the answer at a node and the other one: have it, compare both, take it, score it, look at it. */
   T.Composite([
     node,
     T.Object({
@@ -99,6 +99,7 @@ export const FromSession = T.Union([
         T.Literal('execute'),
         T.Literal('compare'),
         T.Literal('take'),
+        T.Literal('score'),
         T.Literal('openAnswer'),
         T.Literal('openDiff'),
       ]),

@@ -102,6 +102,13 @@ export class Column {
     this.setCursor(this.cursor, this.busy);
   }
 
+  /** Other answers whose surprise was not asked for yet. */
+  get unscored(): number[] {
+    const open = ([, { status, surprise, unscored }]: [number, OtherView]) =>
+      status === 'done' && !surprise && unscored === null;
+    return [...this.others].filter(open).map(([node]) => node);
+  }
+
   /** Why nothing can be executed; null where it can. */
   setUnavailable(reason: string | null): void {
     this.unavailable = reason;

@@ -10,7 +10,7 @@ import { button, setEnabled } from '../common/toolkit';
 import { surpriseLevel } from './heat';
 import { sourceBadge } from './sources';
 
-export type About = 'execute' | 'compare' | 'take' | 'cancel' | 'openAnswer' | 'openDiff';
+export type About = 'execute' | 'compare' | 'take' | 'score' | 'cancel' | 'openAnswer' | 'openDiff';
 
 export class OtherElement {
   readonly element = el('div', { class: 'out other', hidden: true });

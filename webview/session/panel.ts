@@ -96,6 +96,7 @@ export class Panel {
       case 'other':
         this.column.setOther(message.node, message.other);
         if (message.other) this.announcer.other(message.other);
+        this.askForSurprise();
         return;
       case 'tools':
         this.column.setUnavailable(message.unavailable);
@@ -192,6 +193,13 @@ export class Panel {
     this.element.dataset.heat = heat;
     this.side.setHeat(heat);
     this.options.saveState(heat);
+    this.askForSurprise();
+  }
+
+  /** Scoring takes the model's server: only for a person who looks at surprise. */
+  private askForSurprise(): void {
+    if (this.heat !== 'surprise') return;
+    for (const node of this.column.unscored) this.options.post({ type: 'score', node });
   }
 
   private focusTokens(): void {

@@ -55,6 +55,7 @@ const MAX_CHARACTERS_PER_TOKEN = 8;
 export class Beside extends EventEmitter<{ change: [node: number] }> {
   private readonly others = new Map<number, OtherAnswer>();
   private readonly running = new Map<number, AbortController>();
+  private readonly scoring = new Set<number>();
   private opened: { key: string; executor: RealExecutor; world: World } | null = null;
 
   constructor(
@@ -98,8 +99,6 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
         ...(raw !== undefined && { raw }),
       };
     });
-    const other = this.others.get(node);
-    if (other?.status === 'done') void this.score(node, place, other.answer!);
   }
 
   /** Has the other answer, where it is not there yet, and compares both. */
@@ -109,7 +108,7 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
     signal?.addEventListener('abort', stop, { once: true });
     const own = this.observationAt(place, node);
     if (this.others.get(node)?.status !== 'done') {
-      if (own.source === 'real') await this.rehearse(node, place, own);
+      if (own.source === 'real') await this.rehearse(node, place);
       else await this.execute(node);
     }
     signal?.removeEventListener('abort', stop);
@@ -173,7 +172,7 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
     return this.session.node(node).state.turns[turn - 1]!.calls[index]!.observation!;
   }
 
-  private async rehearse(node: number, place: CallPlace, own: Observation): Promise<void> {
+  private async rehearse(node: number, place: CallPlace): Promise<void> {
     await this.asking(node, 'rehearsed', async (signal) => {
       const ports = await this.host.ports(signal);
       const started = performance.now();
@@ -183,7 +182,6 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
       const durationMs = performance.now() - started;
       return { status: 'done', answer: { outcome, value }, durationMs, ...(raw !== undefined && { raw }) };
     });
-    if (this.others.get(node)?.status === 'done') void this.score(node, place, own);
   }
 
   /** Runs one question about a call; a second one for the same call waits for nothing and does nothing. */
@@ -225,12 +223,20 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
     this.emit('change', other.node);
   }
 
-  /** Adds the surprise of a real answer to what is shown. Never rejects: where it cannot be had, that is said. */
-  private async score(node: number, place: CallPlace, real: Answer): Promise<void> {
+  /**
+   * Adds the surprise of the real answer to what is shown: only on demand, since it takes the model's server. Never
+   * rejects: where it cannot be had, that is said.
+   */
+  async score(node: number): Promise<void> {
+    const other = this.others.get(node);
+    if (other?.status !== 'done' || other.surprise || this.scoring.has(node)) return;
+    const place = this.placeOf(node);
+    const { real } = sidesOf(this.observationAt(place, node), other);
     const tell = (more: Pick<OtherAnswer, 'surprise' | 'unscored'>) => {
-      const other = this.others.get(node);
-      if (other?.status === 'done') this.set({ ...other, ...more });
+      const now = this.others.get(node);
+      if (now?.status === 'done' && now.answer === other.answer) this.set({ ...now, ...more });
     };
+    this.scoring.add(node);
     const abort = new AbortController();
     try {
       const { policy } = this.session.setup;
@@ -247,6 +253,8 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
       tell({ surprise: await scorer(prompt, real, abort.signal), unscored: null });
     } catch (error) {
       tell({ surprise: null, unscored: reasonOf(error) });
+    } finally {
+      this.scoring.delete(node);
     }
   }
 

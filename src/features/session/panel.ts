@@ -130,6 +130,9 @@ export class Panels {
       case 'compare':
         void this.reporting(live, () => live.beside.compare(message.node));
         return;
+      case 'score':
+        void this.reporting(live, () => live.beside.score(message.node));
+        return;
       case 'take':
         return live.take(message.node, 'panel');
       case 'openAnswer':

@@ -1,7 +1,4 @@
-/**
- * Real tools in the real VS Code: the example shop, and tools that do everything wrong. A test host refuses modal
- * dialogs, so the person's answer is given here; `test/e2e` presses the real button.
- */
+/** Real tools in the real VS Code: the example shop, and tools that do everything wrong. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -34,10 +31,59 @@ export const nan = () => ({ price: Number.NaN });
 export const throws = () => { throw new Error('Order not found'); };
 `;
 
-/** What the person answers, and what they were asked. */
-let answer: string | undefined = 'Allow';
-const asked: { message: string; detail: string }[] = [];
-const { showWarningMessage } = vscode.window;
+const DIALOG = '.monaco-dialog-box';
+const dialogs = () => driver<number>({ op: 'count', selector: DIALOG });
+
+/** Waits for the question, answers it, and gives what it said. */
+async function asked(press: 'Allow' | 'Cancel', look?: () => Promise<void>): Promise<string> {
+  await until(dialogs, 'the question');
+  const said = await driver<string>({ op: 'text', selector: DIALOG });
+  await look?.();
+  await driver({ op: 'click', selector: `${DIALOG} .monaco-button:text-is("${press}")` });
+  await until(async () => (await dialogs()) === 0, 'the question to go');
+  return said;
+}
+
+/** Waits for a condition, and allows whatever is asked for until then. */
+async function allowing<T>(condition: () => T | Promise<T>, what: string): Promise<void> {
+  await until(
+    async () => {
+      if ((await dialogs()) > 0) await asked('Allow');
+      return condition();
+    },
+    what,
+    150_000,
+  );
+}
+
+/** Runs a command that may ask; resolves once it is done. */
+async function allowingCommand(id: string, argument: object): Promise<void> {
+  let isDone = false;
+  const done = vscode.commands.executeCommand(id, argument).then(() => {
+    isDone = true;
+  });
+  await allowing(() => isDone, id);
+  await done;
+}
+
+const ROW = '.quick-input-list .monaco-list-row';
+
+/** Takes all consents back through the list; gives what it listed. */
+async function revokeAll(): Promise<string> {
+  void vscode.commands.executeCommand('rehearsal.manageConsents');
+  const listed = `${ROW}, .notification-toast`;
+  await until(() => driver<number>({ op: 'count', selector: listed }), 'the list');
+  const rows = await driver<string[]>({ op: 'texts', selector: ROW });
+  await driver({ op: 'screenshot', name: 'real-consents-dark' });
+  const executors = `${ROW}:has-text("taken back with all of its tools")`;
+  const { length } = await driver<string[]>({ op: 'texts', selector: executors });
+  for (let i = 0; i < length; i++)
+    await driver({ op: 'click', selector: `:nth-match(${executors}, ${i + 1})` });
+  if (rows.length > 0) await driver({ op: 'press', key: 'Enter' });
+  await until(async () => (await driver<number>({ op: 'count', selector: ROW })) === 0, 'the list to close');
+  await vscode.commands.executeCommand('notifications.clearAll');
+  return rows.join('\n');
+}
 
 const webview = (selector: string) => ({ selector, webview: true });
 const texts = (selector: string) => driver<string[]>({ op: 'texts', ...webview(selector) }).catch(() => []);
@@ -53,38 +99,34 @@ async function closeAll(): Promise<void> {
 describe('real tools', function () {
   this.timeout(240_000);
 
-  before(() => {
-    Object.assign(vscode.window, {
-      showWarningMessage: async (message: string, options: { modal?: boolean; detail?: string }) => {
-        assert.equal(options.modal, true);
-        asked.push({ message, detail: options.detail ?? '' });
-        return answer;
-      },
-    });
-  });
-  beforeEach(() => {
-    asked.length = 0;
-    answer = 'Allow';
-  });
   afterEach(async function () {
     if (this.currentTest?.state === 'failed')
       await driver({ op: 'screenshot', name: `real-failed-${Date.now()}` });
   });
   after(async () => {
-    Object.assign(vscode.window, { showWarningMessage });
     await closeAll();
     for (const file of [odd, tools]) fs.rmSync(file, { force: true });
   });
 
-  it('are not run where the person says no', async () => {
-    answer = undefined;
+  const recordOf = async (tool: string) => {
     const { examples } = await usableEnvironment(shop);
-    const record = examples.findIndex(({ tool }) => tool === 'get_order');
-    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
-    assert.equal(asked.length, 1);
-    assert.match(asked[0]!.message, /Execute get_order for real\?/);
-    assert.ok(asked[0]!.detail.includes(path.join(folder, 'shop')), asked[0]!.detail);
-    assert.match(asked[0]!.detail, /tools\.mjs[\s\S]*"order_id"/);
+    return { file: shop, record: examples.findIndex((example) => example.tool === tool) };
+  };
+
+  it('are not run where the person says no', async () => {
+    await revokeAll();
+    const done = vscode.commands.executeCommand('rehearsal.executeCall', await recordOf('get_order'));
+    const said = await asked('Cancel', async () => {
+      for (const theme of ['dark', 'light', 'hc'] as const) {
+        await setTheme(theme);
+        await driver({ op: 'screenshot', name: `real-consent-${theme}` });
+      }
+      await setTheme('dark');
+    });
+    await done;
+    assert.match(said, /Execute get_order for real\?/);
+    assert.match(said, /tools\.mjs[\s\S]*"order_id"/);
+    assert.ok(said.includes(path.join(folder, 'shop')), said);
     assert.equal(vscode.window.activeTextEditor, undefined);
   });
 
@@ -98,50 +140,38 @@ describe('real tools', function () {
       );
       return found.length > 1 && found;
     }, 'the lenses of the recorded calls');
-    const at = lenses.find(({ range, command }) => {
+    const { command } = lenses.find(({ range, command: of }) => {
       const line = document.lineAt(range.start.line).text;
-      return command?.title.includes('Execute') && line.includes('"get_order"') && line.includes('#W4284542');
+      return of?.title.includes('Execute') && line.includes('"get_order"') && line.includes('#W4284542');
     })!;
-    await vscode.commands.executeCommand(at.command!.command, ...at.command!.arguments!);
-    await until(() => /real result, \d/.test(shownText()), 'the answer');
-    assert.match(shownText(), /^\/\/ get_order\(\{"order_id": "#W4284542"\}\)/);
+    const run = () => vscode.commands.executeCommand(command!.command, ...command!.arguments!);
+    const done = run();
+    await asked('Allow');
+    await done;
+    assert.match(shownText(), /^\/\/ get_order\(\{"order_id": "#W4284542"\}\)\n\/\/ real result, \d/);
     assert.match(shownText(), /"status": "pending"/);
-    assert.equal(asked.length, 1);
-    // The module was agreed to, and this tool only reads.
-    await vscode.commands.executeCommand(at.command!.command, ...at.command!.arguments!);
-    assert.equal(asked.length, 1);
+    await driver({ op: 'screenshot', name: 'real-call-dark' });
+    // The module was agreed to, and this tool only reads: it runs to its end unasked.
+    await run();
     await closeAll();
   });
 
   it('that may write are asked for by name', async () => {
-    const { examples } = await usableEnvironment(shop);
-    const record = examples.findIndex(({ tool }) => tool === 'cancel_order');
-    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
-    assert.equal(asked.length, 1);
-    assert.match(asked[0]!.message, /cancel_order/);
-    assert.match(asked[0]!.detail, /may change/);
+    const done = vscode.commands.executeCommand('rehearsal.executeCall', await recordOf('cancel_order'));
+    const said = await asked('Allow');
+    await done;
+    assert.match(said, /Execute cancel_order for real\?/);
+    assert.match(said, /may change/);
     await closeAll();
   });
 
   it('are listed, and taken back', async () => {
-    void vscode.commands.executeCommand('rehearsal.manageConsents');
-    const row = '.quick-input-list .monaco-list-row';
-    await until(() => driver<number>({ op: 'count', selector: row }), 'the list');
-    const listed = (await driver<string[]>({ op: 'texts', selector: row })).join('\n');
+    const listed = await revokeAll();
     assert.match(listed, /tools\.mjs/);
     assert.match(listed, /cancel_order/);
-    await driver({ op: 'screenshot', name: 'real-consents-dark' });
-    await driver({ op: 'click', selector: '.quick-input-check-all' });
-    await driver({ op: 'press', key: 'Enter' });
-    await until(
-      async () => (await driver<number>({ op: 'count', selector: row })) === 0,
-      'the list to close',
-    );
-    const { examples } = await usableEnvironment(shop);
-    const record = examples.findIndex(({ tool }) => tool === 'get_order');
-    await vscode.commands.executeCommand('rehearsal.executeCall', { file: shop, record });
-    assert.equal(asked.length, 1, 'asked again');
-    await closeAll();
+    const done = vscode.commands.executeCommand('rehearsal.executeCall', await recordOf('get_order'));
+    await asked('Cancel');
+    await done;
   });
 
   it('show at each call of a session what they did, whatever that is, and leave the session alone', async () => {
@@ -171,6 +201,8 @@ describe('real tools', function () {
     const results: string[] = [];
     for (const [index, name] of ODD.entries()) {
       await click(callOf(index));
+      // One module, and tools that only read: one question.
+      if (index === 0) await asked('Allow');
       const found = await until(
         async () => {
           const blocks = await texts('.out.other:not([hidden])');
@@ -191,7 +223,6 @@ describe('real tools', function () {
     assert.ok(html!.includes('<img src=x onerror="alert(1)">'), html);
     assert.match(nan!, /JSON|NaN/);
     assert.match(throws!, /Order not found/);
-    assert.equal(asked.length, 1, 'one module, tools that only read');
     assert.equal(fs.readFileSync(saved, 'utf8').split('\n').length, lines, 'the session is as it was');
     await driver({ op: 'screenshot', name: 'real-odd-dark' });
     await setTheme('light');
@@ -243,12 +274,14 @@ describe('real tools', function () {
     const evaluate = (expression: string, context: string) =>
       session.customRequest('evaluate', { expression, context, frameId: 1 });
     const call = 'get_order({"order_id": "#W4284542"})';
-    assert.match((await evaluate(`!${call}`, 'repl')).result, /^real result: .*"status": "pending"/);
+    const first = evaluate(`!${call}`, 'repl');
+    await asked('Allow');
+    assert.match((await first).result, /^real result: .*"status": "pending"/);
     assert.match((await evaluate(`?${call}`, 'repl')).result, /^(match|tolerable|differs)/);
     await assert.rejects(async () => evaluate(`!${call}`, 'watch'), /Only the debug console/);
     const { length } = stops;
     await session.customRequest('continue', { threadId: 1 });
-    await until(() => stops[length], 'the end', 120_000);
+    await allowing(() => stops[length], 'the end');
     await until(
       async () => (await texts('.counts li')).some((text) => /^real[1-9]/.test(text.replace(/\s/g, ''))),
       'observations from the real tools',
@@ -258,16 +291,48 @@ describe('real tools', function () {
     await closeAll();
   });
 
+  it('of VS Code itself are called where the executor names them', async () => {
+    const file = path.join(folder, 'shop/vscode.rehearsal.json');
+    const record = (args: object) => ({ tool: 'fixture_add', arguments: args, value: {} });
+    const environment = {
+      name: 'vscode',
+      policy: '',
+      tools: [{ name: 'fixture_add', description: 'Adds.', inputSchema: { type: 'object' } }],
+      executor: { kind: 'vscode' },
+      examples: [record({ a: 2, b: 3 }), record({ a: -1, b: 0 }), { ...record({}), tool: 'no_such_tool' }],
+      tasks: [],
+    };
+    fs.writeFileSync(file, JSON.stringify(environment));
+    const execute = (index: number) =>
+      vscode.commands.executeCommand('rehearsal.executeCall', { file, record: index });
+    try {
+      const first = execute(0);
+      assert.match(await asked('Allow'), /tools of VS Code/);
+      await first;
+      assert.match(shownText(), /real result[\s\S]*"sum": 5/);
+      await execute(1);
+      assert.match(shownText(), /Only counting numbers/);
+      const unknown = execute(2);
+      await asked('Allow');
+      await unknown;
+      await until(() => /has no tool "no_such_tool"/.test(shownText()), 'what there is');
+      assert.match(shownText(), /fixture_add/);
+    } finally {
+      fs.rmSync(file);
+      await closeAll();
+    }
+  });
+
   it('run tasks as tests, and compare them', async () => {
     const task = (await usableEnvironment(shop)).tasks[0]!.id;
     const sessions = path.join(folder, '.rehearsal/sessions');
     const before = fs.readdirSync(sessions).length;
-    await vscode.commands.executeCommand('rehearsal.executeTasks', { file: shop, task });
+    await allowingCommand('rehearsal.executeTasks', { file: shop, task });
     const files = fs.readdirSync(sessions).filter((name) => name.endsWith('.jsonl'));
     assert.ok(fs.readdirSync(sessions).length > before);
     const newest = fs.readFileSync(path.join(sessions, files.sort().at(-1)!), 'utf8');
     assert.match(newest, /"observations":"real"/);
-    assert.ok(asked.length <= 1, 'a batch asks once');
+    // All tools of the shop were allowed with that.
     await vscode.commands.executeCommand('rehearsal.compareTasks', { file: shop, task });
     await vscode.commands.executeCommand('workbench.panel.testResults.view.focus');
     await driver({ op: 'screenshot', name: 'real-tests-dark' });

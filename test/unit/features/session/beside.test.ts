@@ -76,6 +76,8 @@ describe('real answers beside a session', () => {
       }),
     );
     await live.beside.execute(nodeOf(live, 2));
+    assert.equal(script.connects, 1, 'executing needs no more of the server');
+    await live.beside.score(nodeOf(live, 2));
     assert.match(await told, /no probabilities/);
   });
 

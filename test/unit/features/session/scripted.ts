@@ -96,7 +96,7 @@ export class Scripted {
   /** Streams that were cancelled. */
   cancelled = 0;
   readonly setup: Setup;
-  executor: ExecutorConfig = { kind: 'module', path: 'order-module.mjs', timeoutSeconds: 2 };
+  executor: ExecutorConfig = { kind: 'module', path: 'order-module.mjs', timeoutSeconds: 120 };
   /** What the person answers where a call is to be executed, and what was asked. */
   allows = true;
   readonly asked: ToolCall[] = [];

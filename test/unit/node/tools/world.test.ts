@@ -6,10 +6,12 @@ const add = (by: number) => ({ tool: 'add', arguments: { by } });
 
 describe('the world of the tools beside a session that goes back and forth', () => {
   let world: World;
-  beforeEach(() => {
-    const executor = executorOf({ kind: 'module', path: 'odd-module.mjs', timeoutSeconds: 1 });
+  /** Starting a process takes a while on a busy machine: only who waits for a limit sets a low one. */
+  const begin = (timeoutSeconds = 120) => {
+    const executor = executorOf({ kind: 'module', path: 'odd-module.mjs', timeoutSeconds });
     world = new World(executor, { n: 0 }, executor.isolated);
-  });
+  };
+  beforeEach(() => begin());
   afterEach(async () => {
     await world.close();
     await closeExecutors();
@@ -27,6 +29,7 @@ describe('the world of the tools beside a session that goes back and forth', () 
   });
 
   it('survives a call that hangs, and begins anew after it', async () => {
+    begin(8);
     await world.execute({ call: add(1), before: [], mayWrite: true });
     const hung = await world.execute({
       call: { tool: 'loops', arguments: {} },
