@@ -41,6 +41,33 @@ def test_logprobs_are_those_of_transformers_alone_and_among_others(engine, peer)
             check(choice["logprobs"]["content"], truth(peer, prompt + choice["token_ids"]), len(prompt))
 
 
+def test_lines_that_begin_alike_are_read_once_and_say_the_same(engine, peer):
+    draws = random.Random(8)
+    shared = draws.choices(range(3, 300), k=200)
+    tails = [draws.choices(range(3, 300), k=k) for k in (1, 2, 17, 40, 90, 300)]
+    other = draws.choices(range(3, 300), k=150)
+    prompts = [*(shared + tail for tail in tails), shared + tails[4] + [7], other, other[:130] + [5, 6], PROMPT]
+    fields = {"max_tokens": 10, "seed": 4, "logprobs": 5, "ignore_eos": True, "return_token_ids": True}
+    answer = engine.post("/v1/completions", json={"prompt": prompts, **fields}).json()
+    for prompt, choice in zip(prompts, answer["choices"]):
+        check(choice["logprobs"]["content"], truth(peer, prompt + choice["token_ids"]), len(prompt))
+
+
+def test_what_lines_have_in_common_is_found():
+    from types import SimpleNamespace
+
+    from rehearsal_engine.attention import SHARED, alike
+
+    def token(row, tokens):
+        return row, SimpleNamespace(tokens=np.array(tokens)), len(tokens)
+
+    start = list(range(SHARED))
+    a, b = token(0, [*start, 1, 2, 3]), token(1, [*start, 1, 2, 9, 9])
+    alone, short = token(2, [9, *start]), token(3, start[:-1])
+    assert alike([a, b, alone, short]) == [(0, [short, alone]), (SHARED + 2, [a, b])]
+    assert alike([a]) == [(0, [a])] and alike([a, alone]) == [(0, [a, alone])]
+
+
 def test_echo_scores_the_prompt(engine, peer):
     choice = engine.complete(PROMPT, max_tokens=0, echo=True, logprobs=3)
     content = choice["logprobs"]["content"]
