@@ -111,9 +111,11 @@ describe('compare page', function () {
       verdict: 'tolerable',
       note: 'rounds up',
     });
+    const verdicts = async () => (await host.posted()).filter(({ type }) => type === 'verdict').length;
+    const before = await verdicts();
     await panel.page.locator('.search').first().fill('#W42846');
     await panel.page.keyboard.type('3');
-    assert.notEqual((await last())?.type, 'verdict', 'a digit in a text is a digit');
+    assert.equal(await verdicts(), before, 'a digit in a text is a digit');
   });
 
   it('colours the real tokens by surprise, in figures too, one tab stop for all', async () => {
