@@ -8,7 +8,15 @@ import path from 'node:path';
 import { TinkerSession } from '../src/node/learners/tinker.ts';
 import { VllmSampler } from '../src/node/learners/vllm.ts';
 import { connectPolicy } from '../src/node/policies/connect.ts';
-import { cacheFolder, freePort, installOnce, Report, requirements, startEngine, startServer } from './lib/check.mjs';
+import {
+  cacheFolder,
+  freePort,
+  installOnce,
+  Report,
+  requirements,
+  startEngine,
+  startServer,
+} from './lib/check.mjs';
 import { capture, must, ROOT } from './lib/process.mjs';
 import { findPython } from './lib/python.mjs';
 import { ensureVenv, venvPython } from './lib/test-machine.mjs';
@@ -53,7 +61,7 @@ async function install() {
   });
 }
 
-/** vLLM looks for its own version under the name `vllm`, which the build for CPUs does not have. */
+/** vLLM knows by its version's name that it is the build for CPUs, under a name that this package does not have. */
 async function nameIt(venv) {
   const { output } = await capture(venv, ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"))']);
   const site = output.trim().split('\n').at(-1);
@@ -61,12 +69,24 @@ async function nameIt(venv) {
   const other = path.join(site, `vllm-${VLLM}+cpu.dist-info`);
   fs.mkdirSync(other, { recursive: true });
   const metadata = fs.readFileSync(path.join(site, own, 'METADATA'), 'utf8');
-  fs.writeFileSync(path.join(other, 'METADATA'), metadata.replace(/^Name: .*$/m, 'Name: vllm'));
+  fs.writeFileSync(
+    path.join(other, 'METADATA'),
+    metadata.replace(/^Name: .*$/m, 'Name: vllm').replace(/^Version: .*$/m, `Version: ${VLLM}+cpu`),
+  );
 }
 
 async function startVllm() {
   const port = await freePort();
-  const args = ['serve', model, '--served-model-name', 'tiny', '--dtype', 'float32', '--max-model-len', '512'];
+  const args = [
+    'serve',
+    model,
+    '--served-model-name',
+    'tiny',
+    '--dtype',
+    'float32',
+    '--max-model-len',
+    '512',
+  ];
   args.push('--enforce-eager', '--host', '127.0.0.1', '--port', String(port), '--max-num-seqs', '4');
   args.push('--enable-lora', '--max-lora-rank', '8', '--max-loras', '2');
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -93,9 +113,17 @@ async function run() {
   const engine = await startEngine(venvPython, { tiny: model }, path.join(scratch, 'runs'));
   ends.push(engine.stop);
   const versions = await (await fetch(`${vllm.baseUrl}/version`)).json();
-  const { output } = await capture(python, ['-c', 'import torch, transformers; print(torch.__version__, transformers.__version__)']);
+  const { output } = await capture(python, [
+    '-c',
+    'import torch, transformers; print(torch.__version__, transformers.__version__)',
+  ]);
   const [torch, transformers] = output.trim().split('\n').at(-1).split(' ');
-  const report = new Report('vllm', 'vLLM as the sampler', { vLLM: versions.version, PyTorch: torch, transformers, Node: process.version });
+  const report = new Report('vllm', 'vLLM as the sampler', {
+    vLLM: versions.version,
+    PyTorch: torch,
+    transformers,
+    Node: process.version,
+  });
   report.say(`vLLM was ready after ${vllm.seconds} s`);
 
   const session = await TinkerSession.open({ baseUrl: engine.baseUrl });
@@ -104,7 +132,10 @@ async function run() {
   const sampler = new VllmSampler({ baseUrl: vllm.baseUrl });
   const name = await sampler.take(learner, 'check');
   const policy = await connectPolicy({ baseUrl: vllm.baseUrl, model: name });
-  report.check('its tier is token-exact and it scores', policy.info.tier === 'token-exact' && policy.info.canScore === true);
+  report.check(
+    'its tier is token-exact and it scores',
+    policy.info.tier === 'token-exact' && policy.info.canScore === true,
+  );
 
   for (let step = 1; step <= 3; step++) {
     const rollouts = [];
@@ -112,15 +143,27 @@ async function run() {
     const data = rollouts.map(({ prompt, tokens }, i) => datum(prompt, tokens, i < 2 ? 0.05 : -0.05));
     const { metrics } = await learner.forwardBackward({ loss: 'ppo', data });
     const apart = metrics['logprob_difference:sum'] / metrics['trained_tokens:sum'];
-    report.check(`step ${step}: sampler and learner, mean difference of log-probabilities in nats`, apart < 1e-3, apart.toExponential(2));
+    report.check(
+      `step ${step}: sampler and learner, mean difference of log-probabilities in nats`,
+      apart < 1e-3,
+      apart.toExponential(2),
+    );
     const before = await scores(policy, rollouts);
     await learner.optimStep({ learningRate: 5e-3, gradientClip: 1 });
     const again = await sampler.take(learner, 'check');
     report.check(`step ${step}: the adapter is loaded in place under its name`, again === name);
     const after = await scores(policy, rollouts);
     const change = after.map((value, i) => value - before[i]);
-    report.check(`step ${step}: rewarded outputs became likelier in vLLM`, change[0] + change[1] > 0, signed(change[0] + change[1]));
-    report.check(`step ${step}: punished outputs became less likely in vLLM`, change[2] + change[3] < 0, signed(change[2] + change[3]));
+    report.check(
+      `step ${step}: rewarded outputs became likelier in vLLM`,
+      change[0] + change[1] > 0,
+      signed(change[0] + change[1]),
+    );
+    report.check(
+      `step ${step}: punished outputs became less likely in vLLM`,
+      change[2] + change[3] < 0,
+      signed(change[2] + change[3]),
+    );
     const learned = await learner.forwardBackward({
       loss: 'cross_entropy',
       forwardOnly: true,
@@ -128,20 +171,45 @@ async function run() {
     });
     const own = learned.logprobs.map((row, i) => sum(row.slice(rollouts[i].prompt.length - 1)));
     const most = Math.max(...own.map((value, i) => Math.abs(value - after[i]) / rollouts[i].tokens.length));
-    report.check(`step ${step}: vLLM has the new weights, largest difference in nats a token`, most < 1e-3, most.toExponential(2));
+    report.check(
+      `step ${step}: vLLM has the new weights, largest difference in nats a token`,
+      most < 1e-3,
+      most.toExponential(2),
+    );
   }
   const base = await connectPolicy({ baseUrl: vllm.baseUrl, model: 'tiny' });
-  const [one, other] = await Promise.all([base, policy].map((p) => p.score({ prompt: [5, 9, 30], ids: [31, 32], priority: 0 })));
-  report.check('the base model beside it is what it was', one.some((token, i) => token.logprob !== other[i].logprob));
+  const [one, other] = await Promise.all(
+    [base, policy].map((p) => p.score({ prompt: [5, 9, 30], ids: [31, 32], priority: 0 })),
+  );
+  report.check(
+    'the base model beside it is what it was',
+    one.some((token, i) => token.logprob !== other[i].logprob),
+  );
   await sampler.drop(name);
-  report.check('it forgets the adapter', await sampler.drop(name).then(() => false, (error) => /does not take the adapter/.test(error.message)));
+  report.check(
+    'it forgets the adapter',
+    await sampler.drop(name).then(
+      () => false,
+      (error) => /does not take the adapter/.test(error.message),
+    ),
+  );
   return report.end();
 }
 
 async function rollout(policy, seed) {
   const prompt = [5, 9, 30, 31, 32, 40, 41, 7].map((id) => id + (seed % 3));
   const tokens = [];
-  const request = { prompt, maxTokens: 16, seed, alternatives: 0, priority: 1, temperature: 1, topP: 1, topK: -1, minP: 0 };
+  const request = {
+    prompt,
+    maxTokens: 16,
+    seed,
+    alternatives: 0,
+    priority: 1,
+    temperature: 1,
+    topP: 1,
+    topK: -1,
+    minP: 0,
+  };
   for await (const token of policy.sample(request)) tokens.push(token);
   return { prompt, tokens };
 }

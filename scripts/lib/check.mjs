@@ -72,7 +72,8 @@ export async function startServer(command, args, { env, cwd, logFile, ready, sec
   };
   const started = Date.now();
   for (;;) {
-    if (ended) throw new Error(`${path.basename(command)} ended: ${fs.readFileSync(logFile, 'utf8').slice(-3000)}`);
+    if (ended)
+      throw new Error(`${path.basename(command)} ended: ${fs.readFileSync(logFile, 'utf8').slice(-3000)}`);
     if (Date.now() - started > seconds * 1000) {
       await stop();
       throw new Error(`${path.basename(command)} was not ready after ${seconds} s; its log: ${logFile}`);

@@ -163,9 +163,7 @@ function parts(request: Sendable): Sendable[] {
     starts.push(i);
     tokens = input.length;
   });
-  return starts.map(
-    (start, i) => ({ ...request, data: request.data.slice(start, starts[i + 1]) }),
-  );
+  return starts.map((start, i) => ({ ...request, data: request.data.slice(start, starts[i + 1]) }));
 }
 
 /** Metrics of parts as those of the whole, each by the reduction that its name ends in. */

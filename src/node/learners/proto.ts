@@ -89,6 +89,35 @@ export function decodeResult(bytes: Uint8Array): LossResult {
   return result;
 }
 
+/** A sequence that a server of the protocol sampled. */
+export interface Sampled {
+  tokens: number[];
+  logprobs: number[];
+  /** It ended by a stop, not by the limit. */
+  stopped: boolean;
+}
+
+/** A SampleResponse. Throws where the bytes are none. */
+export function decodeSamples(bytes: Uint8Array): Sampled[] {
+  const sequences: Sampled[] = [];
+  new PbfReader(bytes).readFields((tag, _, pbf) => {
+    if (tag !== 1) return;
+    const found: Sampled = { tokens: [], logprobs: [], stopped: true };
+    message(pbf).readFields((field, __, inner) => {
+      if (field === 1) found.stopped = inner.readVarint() === 0;
+      else if (field === 2) found.tokens = Array.from(new Int32Array(copied(inner)));
+      else if (field === 3) found.logprobs = Array.from(new Float32Array(copied(inner)));
+    }, null);
+    sequences.push(found);
+  }, null);
+  return sequences;
+}
+
+/** A copy, which is aligned. */
+function copied(pbf: PbfReader): ArrayBuffer {
+  return new Uint8Array(pbf.readBytes()).buffer;
+}
+
 function message(pbf: PbfReader): PbfReader {
   return new PbfReader(pbf.readBytes());
 }
@@ -114,16 +143,13 @@ function readRecord(pbf: PbfReader): number[][] {
 }
 
 function readRows(pbf: PbfReader): number[][] {
-  let data = new Uint8Array();
-  let offsets = new Uint8Array();
+  let data = new ArrayBuffer(0);
+  let offsets = new ArrayBuffer(0);
   pbf.readFields((tag, _, inner) => {
-    if (tag === 1)
-      data = new Uint8Array(inner.readBytes()); // a copy, which is aligned
-    else if (tag === 2) offsets = new Uint8Array(inner.readBytes());
+    if (tag === 1) data = copied(inner);
+    else if (tag === 2) offsets = copied(inner);
   }, null);
-  const values = new Float32Array(data.buffer, 0, data.byteLength >> 2);
-  const ends = [...new BigInt64Array(offsets.buffer, 0, offsets.byteLength >> 3)].map(
-    (at) => Number(at) >> 2,
-  );
+  const values = new Float32Array(data);
+  const ends = [...new BigInt64Array(offsets)].map((at) => Number(at) >> 2);
   return ends.slice(1).map((end, i) => Array.from(values.subarray(ends[i], end)));
 }

@@ -23,7 +23,7 @@ export class VllmSampler {
    * Gives it the learner's weights as they are now. Returns the model that samples with them: always the same for one
    * name. Nothing may be sampling with it meanwhile.
    */
-  async take(learner: TinkerLearner, name: string): Promise<string> {
+  async take(learner: Pick<TinkerLearner, 'toFolder'>, name: string): Promise<string> {
     const folder = await learner.toFolder('vllm');
     // In place: vLLM drops what it cached under the adapter's name before.
     await this.post('load_lora_adapter', { lora_name: name, lora_path: folder, load_inplace: true });
