@@ -132,7 +132,8 @@ async function finish(run: TrainingRun, weights: Weights, phases: Phases, figure
     ...warningsOf(figures, before, earlier),
     ...(figures.evaluation ? await changedInputs(run, figures.step) : []),
   ];
-  const pleases = watch([...before, { ...figures, warnings }]);
+  const rehearses = store.config.settings.variant !== 'real';
+  const pleases = rehearses ? watch([...before, { ...figures, warnings }]) : null;
   if (pleases) warnings.push(pleases);
   const list = await keep(run, weights, phases, figures);
   const seconds = phases.result;
