@@ -142,6 +142,14 @@ describe('real answers in the session panel', () => {
 
   it('switches who answers next, and runs the task for real beside', async () => {
     await show();
+    assert.deepEqual(await panel.posted(), [{ type: 'ready' }], 'nothing is switched by looking at it');
+    await panel.send({ type: 'tools', observations: 'real', unavailable: null });
+    assert.equal(
+      await panel.page.locator('vscode-radio[aria-checked="true"]').first().innerText(),
+      'Real tools',
+    );
+    await panel.page.locator('vscode-radio', { hasText: 'Rehearsal' }).click();
+    assert.deepEqual(await last(), { type: 'observations', from: 'rehearse' });
     await panel.page.locator('vscode-radio', { hasText: 'Real tools' }).click();
     assert.deepEqual(await last(), { type: 'observations', from: 'real' });
     await panel.page.getByRole('button', { name: 'Run for Real Beside' }).click();

@@ -33,6 +33,8 @@ export class Side {
   });
   private readonly choice: HTMLElement;
   private readonly from: HTMLElement;
+  /** Who answers next, as far as the session has told. */
+  private known: 'rehearse' | 'real' | null = null;
   private readonly noTools = el('p', { class: 'mute small', hidden: true });
   private readonly forReal: HTMLElement;
   private readonly compare: HTMLElement;
@@ -44,9 +46,12 @@ export class Side {
     this.branches = new Branches(actions.goto, actions.leave);
     this.choice = choice('Heat shows', HEATS, heat, (value) => actions.setHeat(value as Heat));
     this.choice.className = 'segments';
-    this.from = choice('Answers come from', FROM, 'rehearse', (value) =>
-      actions.setObservations(value as 'rehearse' | 'real'),
-    );
+    this.from = choice('Answers come from', FROM, 'rehearse', (value) => {
+      // The group tells of every change, also of those that the session itself made.
+      if (this.known === null || value === this.known) return;
+      this.known = value as 'rehearse' | 'real';
+      actions.setObservations(this.known);
+    });
     this.from.className = 'segments';
     this.forReal = button({
       label: 'Run for Real Beside',
@@ -92,6 +97,7 @@ export class Side {
 
   setTools(from: 'rehearse' | 'real', unavailable: string | null): void {
     this.unavailable = unavailable;
+    this.known = from;
     setChoice(this.from, from);
     this.from.hidden = unavailable !== null;
     this.noTools.hidden = unavailable === null;

@@ -286,6 +286,7 @@ describe('real tools', function () {
       async () => (await texts('.counts li')).some((text) => /^real[1-9]/.test(text.replace(/\s/g, ''))),
       'observations from the real tools',
     );
+    assert.deepEqual((await texts('.side vscode-radio[aria-checked="true"]'))[0], 'Real tools');
     await driver({ op: 'screenshot', name: 'real-session-dark' });
     tracking.dispose();
     await closeAll();
