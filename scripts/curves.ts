@@ -9,6 +9,7 @@
  *
  * Without a folder it draws from what is kept.
  */
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,9 +44,18 @@ function kept(): KeptRun[] {
     .map((file) => JSON.parse(fs.readFileSync(path.join(KEPT, file), 'utf8')) as KeptRun);
 }
 
+/** As PNG too, since the marketplace shows no SVG. */
+function picture(): void {
+  const size = ['--window-size=1000,405', '--force-device-scale-factor=2', '--hide-scrollbars'];
+  const args = ['--headless', '--no-sandbox', '--default-background-color=00000000', ...size];
+  const done = spawnSync('chromium', [...args, `--screenshot=${IMAGE}.png`, `file://${IMAGE}.svg`]);
+  if (done.status !== 0) console.log('training.png is as it was: there is no chromium to draw it.');
+}
+
 for (const folder of process.argv.slice(2)) keep(path.resolve(folder));
 const runs = kept();
 fs.writeFileSync(`${IMAGE}.svg`, drawStudy(runs));
+picture();
 let page = fs.readFileSync(PAGE, 'utf8');
 for (const [name, text] of Object.entries(tables(runs))) {
   const place = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`);

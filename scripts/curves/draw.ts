@@ -4,7 +4,7 @@ import { byTask, type KeptRun } from './kept';
 import { VARIANTS } from './tables';
 
 const WIDTH = 1000;
-const HEIGHT = 430;
+const HEIGHT = 405;
 const PANEL = { width: 380, height: 270, top: 70 };
 const LEFT = [70, 560] as const;
 /** Okabe and Ito's colours, told apart by their dashes too. */
@@ -63,8 +63,8 @@ export function drawStudy(runs: readonly KeptRun[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Success on the real tools while nano-novice trains, for four variants; and a run that learns to please">
 <style>${STYLE}</style>
 <rect class="card" x="1" y="1" width="${WIDTH - 2}" height="${HEIGHT - 2}" rx="10"/>
-${panel(LEFT[0], 'Success on the real tools', `exact rewards; ${tasks} validation tasks, ${seeds} seeds, 95 % over tasks`, shop, [])}
-${panel(LEFT[1], 'A reward that can be pleased', `${please.length} seeds; lines: when the warning came`, right, warned)}
+${panel({ left: LEFT[0], floor: 0.4, title: 'Success on the real tools', caption: `exact rewards; ${tasks} validation tasks, ${seeds} seeds, 95 % over tasks`, series: shop.map((one) => ({ ...one, seeds: [] })), marks: [] })}
+${panel({ left: LEFT[1], floor: 0, title: 'A reward that can be pleased', caption: `${please.length} seeds; upright lines: the warning of each`, series: right, marks: warned })}
 </svg>
 `;
 }
@@ -106,21 +106,26 @@ function rewardSeries(
   return { name, ...look, seeds: all, mean };
 }
 
-function panel(
-  left: number,
-  title: string,
-  caption: string,
-  series: readonly Series[],
-  marks: readonly number[],
-): string {
+interface Panel {
+  left: number;
+  /** Where its axis begins. */
+  floor: number;
+  title: string;
+  caption: string;
+  series: readonly Series[];
+  marks: readonly number[];
+}
+
+function panel({ left, floor, title, caption, series, marks }: Panel): string {
   const last = Math.max(1, ...series.flatMap(({ mean }) => mean.map(({ step }) => step)));
   const x = (step: number) => left + (step / last) * PANEL.width;
-  const y = (value: number) => PANEL.top + (1 - value) * PANEL.height;
+  const y = (value: number) => PANEL.top + ((1 - Math.max(floor, value)) / (1 - floor)) * PANEL.height;
   const path = (points: readonly Point[]) =>
     points
       .map(({ step, value }, i) => `${i ? 'L' : 'M'}${x(step).toFixed(1)} ${y(value).toFixed(1)}`)
       .join('');
-  const grid = [0, 0.25, 0.5, 0.75, 1].map(
+  const lines = floor ? [0.4, 0.55, 0.7, 0.85, 1] : [0, 0.25, 0.5, 0.75, 1];
+  const grid = lines.map(
     (value) =>
       `<path class="grid" d="M${left} ${y(value)}h${PANEL.width}"/><text class="quiet" x="${left - 8}" y="${y(value) + 4}" text-anchor="end">${Math.round(value * 100)} %</text>`,
   );

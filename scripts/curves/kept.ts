@@ -11,7 +11,7 @@ export interface KeptRun {
   learningRate: number;
   bestStep: number;
   warnings: { step: number; code: string; message: string }[];
-  /** From the start to the end, the evaluations and the test included. */
+  /** By the clock, the evaluations and the test included. */
   minutes: number;
   rows: KeptRow[];
   /** Null where the run did not come to it. */
@@ -41,7 +41,8 @@ export interface KeptEvaluation {
 }
 
 export function keptOf(config: RunConfig, status: RunStatus, metrics: readonly Metrics[]): KeptRun {
-  const { name, bestStep, warnings, started, ended, result } = status;
+  const { name, bestStep, warnings, result } = status;
+  const tests = result ? result.start.seconds + result.best.seconds : 0;
   const { variant, seed, steps, learningRate } = config.settings;
   return {
     name,
@@ -52,7 +53,7 @@ export function keptOf(config: RunConfig, status: RunStatus, metrics: readonly M
     learningRate,
     bestStep: bestStep ?? 0,
     warnings: warnings.map(({ step, code, message }) => ({ step, code, message })),
-    minutes: round((Date.parse(ended!) - Date.parse(started!)) / 60_000, 1),
+    minutes: round((metrics.reduce((sum, row) => sum + row.seconds.total, 0) + tests) / 60, 1),
     rows: metrics.map(rowOf),
     test: result ? { start: evaluationOf(result.start), best: evaluationOf(result.best) } : null,
   };

@@ -1,7 +1,7 @@
 /** The tables of `docs/training-results.md`. */
 import { meanOf } from '../../src/core/training/estimate';
 import type { Estimate } from '../../src/core/training/run.types';
-import { byTask, type KeptRun } from './kept';
+import { byTask, type KeptEvaluation, type KeptRun } from './kept';
 
 export const VARIANTS = ['rehearse', 'rehearse-per-role', 'act-only', 'real'] as const;
 
@@ -77,6 +77,24 @@ function variantTable(runs: readonly KeptRun[]): string {
     'errors foreseen',
   );
   text += line('---', '---', '---', '---', '---', '---', '---', '---');
+  const every = tested(runs).map(({ test }) => test!.start);
+  if (every.length) {
+    const mean = (of: (one: KeptEvaluation) => number | null) => {
+      const some = every.flatMap((one) => of(one) ?? []);
+      return two(some.length ? some.reduce((sum, one) => sum + one, 0) / some.length : null);
+    };
+    const success = meanOf(byTask(every.map(({ tasks: one }) => one)))!;
+    text += line(
+      'start',
+      '',
+      between(success),
+      '',
+      mean((one) => one.rehearsed),
+      mean((one) => one.gap),
+      mean((one) => one.fidelity),
+      mean((one) => one.recall),
+    );
+  }
   for (const variant of VARIANTS) {
     const own = of(variant);
     if (!own.length) continue;
