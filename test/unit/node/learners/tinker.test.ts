@@ -5,9 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import type { Datum } from '../../../../src/core/grpo/batch';
-import { decodeResult } from '../../../../src/node/learners/proto';
 import { type TinkerLearner, TinkerSession } from '../../../../src/node/learners/tinker';
-import { sharedLines } from '../../shared-data';
 import { PYTHON, ROOT, tinyModel } from '../../support/server';
 
 const IDS = [5, 9, 30, 31, 32, 40, 41, 7];
@@ -135,19 +133,5 @@ describe('learner over the Tinker protocol', function () {
     assert.equal((await scores(learner)).length, 7);
     await assert.rejects(session.create('other', { rank: 4 }), /'other' does not exist/);
     await assert.rejects(session.resume('tinker://none/weights/none'), /no checkpoint/);
-  });
-
-  it('reads what SkyRL 0.4.0 answered', function () {
-    const lines = sharedLines(this, 'tinker/skyrl-0.4.0.jsonl') as {
-      response: { body: { base64?: string } };
-    }[];
-    const found = lines
-      .flatMap(({ response }) => response.body?.base64 ?? [])
-      .map((text) => decodeResult(Buffer.from(text, 'base64')));
-    const first = found[0]!.logprobs;
-    assert.equal(first.length, 1);
-    assert.equal(first[0]!.length, 7);
-    assert.ok(first[0]!.every((value) => value < -4 && value > -8));
-    assert.equal(found[1]!.logprobs.length, 2);
   });
 });
