@@ -30,10 +30,16 @@ function keep(folder: string): void {
     const reader = new RunReader(folder, id);
     const { name, state } = reader.status;
     if (!NAMES.test(name) || state !== 'done') continue;
-    const rows = keptOf(reader.config, reader.status, reader.metrics());
-    fs.writeFileSync(path.join(KEPT, `${name}.json`), `${JSON.stringify(rows, null, 1)}\n`);
+    const run = keptOf(reader.config, reader.status, reader.metrics());
+    fs.writeFileSync(path.join(KEPT, `${name}.json`), textOf(run));
     console.log(`kept ${name}`);
   }
+}
+
+/** A step a line. */
+function textOf({ rows, ...run }: KeptRun): string {
+  const lines = rows.map((row) => `  ${JSON.stringify(row)}`).join(',\n');
+  return `${JSON.stringify(run, null, 1).slice(0, -2)},\n "rows": [\n${lines}\n ]\n}\n`;
 }
 
 function kept(): KeptRun[] {

@@ -8,12 +8,12 @@ export const VARIANTS = ['rehearse', 'rehearse-per-role', 'act-only', 'real'] as
 const two = (value: number | null | undefined) =>
   value === null || value === undefined
     ? '–'
-    : value
+    : (Math.abs(value) < 0.005 ? 0 : value)
         .toFixed(2)
         .replace('-', '−')
         .replace(/^(−?)0\./, '$1.');
 const signed = (value: number) => `${value >= 0.005 ? '+' : ''}${two(value)}`;
-const between = ({ value, low, high }: Estimate, show = two) =>
+const between = ({ value, low, high }: Estimate, show: (value: number) => string = two) =>
   `${show(value)} (${show(low)} to ${show(high)})`;
 const line = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |\n`;
 
