@@ -16,7 +16,7 @@ import {
 import type { Answer } from '../../core/fidelity/types';
 import { isObject, type Json } from '../../core/json';
 import { errors } from '../errors';
-import { type Basis, type CompareRequest, isRequest } from './request';
+import { type Basis, type CompareRequest, isBasis, isRequest } from './request';
 
 export interface ComparisonHead {
   type: 'comparison';
@@ -189,7 +189,7 @@ function headOf(line: string, file: string): ComparisonHead {
     );
   const { id, created, environment, environmentFile, what, request, basis } = head;
   const texts = [id, created, environment, environmentFile, what].every((one) => typeof one === 'string');
-  if (!texts || !isRequest(request) || !isObject(basis) || !isObject(basis.tools))
+  if (!texts || !isRequest(request) || !isBasis(basis))
     throw errors.comparison(file, 'its first line is not complete');
   return head as unknown as ComparisonHead;
 }

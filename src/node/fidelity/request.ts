@@ -116,25 +116,40 @@ function session({ session: file, call }: Extract<CompareRequest, { kind: 'sessi
 export interface Basis {
   /** Policy and executor. */
   rest: string;
-  /** By tool: how it is described, and the records of it that the model is shown. */
-  tools: { [name: string]: string };
+  tools: { [name: string]: ToolBasis };
+}
+
+interface ToolBasis {
+  /** How it is described. */
+  tool: string;
+  /** Records of it that the model is shown. */
+  records: string[];
+  /** Those of them that have a verdict: a word about the comparison, and no change of what was compared. */
+  judged: string[];
 }
 
 export function basisOf(environment: Environment): Basis {
-  const { policy, executor = null, tools: own, examples } = environment;
-  // A record with a verdict is a word about the comparison, not a change of what was compared.
-  const shown = examples.filter(
-    ({ verdict, part, afterWrite }) => !verdict && part === 'train' && !afterWrite,
-  );
-  const recordsOf = (name: string): Json =>
-    shown.filter(({ tool }) => tool === name).map(({ arguments: args, value }) => [args, value]);
+  const { policy, executor = null, tools, examples } = environment;
+  const shown = examples.filter(({ part, afterWrite }) => part === 'train' && !afterWrite);
+  const records = shown.map(({ tool, arguments: args, value, verdict }) => ({
+    tool,
+    verdict,
+    hash: hash([args, value]),
+  }));
   return {
     rest: hash([policy, executor]),
     tools: Object.fromEntries(
-      own.map(({ name, description, parameters }) => [
-        name,
-        hash([description, parameters, recordsOf(name)]),
-      ]),
+      tools.map(({ name, description, parameters }) => {
+        const own = records.filter(({ tool }) => tool === name);
+        return [
+          name,
+          {
+            tool: hash([description, parameters]),
+            records: own.map((record) => record.hash),
+            judged: own.flatMap((record) => (record.verdict ? record.hash : [])),
+          },
+        ];
+      }),
     ),
   };
 }
@@ -144,7 +159,14 @@ export function staleTools(then: Basis, now: Basis, tools: readonly string[]): s
   if (then.rest !== now.rest) return [...tools];
   // Tools that a server brings are not in the file: nothing is known of them until it is asked again.
   if (Object.keys(now.tools).length === 0) return [];
-  return tools.filter((tool) => then.tools[tool] !== now.tools[tool]);
+  return tools.filter((tool) => isChanged(then.tools[tool], now.tools[tool]));
+}
+
+function isChanged(then: ToolBasis | undefined, now: ToolBasis | undefined): boolean {
+  if (!then || !now || then.tool !== now.tool) return true;
+  const [before, after, judged] = [new Set(then.records), new Set(now.records), new Set(now.judged)];
+  const isGone = then.records.some((record) => !after.has(record));
+  return isGone || now.records.some((record) => !before.has(record) && !judged.has(record));
 }
 
 /** Whether what was read from a file is a request. */
@@ -155,6 +177,14 @@ export function isRequest(value: unknown): value is CompareRequest {
   if (kind === 'tasks')
     return ids === null || (Array.isArray(ids) && ids.every((id) => typeof id === 'string'));
   return kind === 'session' && typeof file === 'string' && (call === undefined || Number.isInteger(call));
+}
+
+/** Whether what was read from a file is what a comparison was about. */
+export function isBasis(value: unknown): value is Basis {
+  if (!isObject(value) || !isObject(value.tools)) return false;
+  return Object.values(value.tools).every(
+    (tool) => isObject(tool) && Array.isArray(tool.records) && Array.isArray(tool.judged),
+  );
 }
 
 function hash(value: Json): string {

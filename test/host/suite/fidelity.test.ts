@@ -135,6 +135,8 @@ describe('comparing with the real tools', function () {
     const ignore = actions.find(({ title }) => title === 'Ignore $.mood')!;
     assert.ok(actions.some(({ title }) => /Record the real answers of all calls/.test(title)));
     assert.ok(actions.some(({ title }) => title.includes('$..mood')));
+    await vscode.window.showTextDocument(document, { selection: mood.range });
+    await driver({ op: 'screenshot', name: 'compare-differences-dark' });
     const before = await text();
     await vscode.workspace.applyEdit(ignore.edit!);
     assert.match(await text(), /"ignore": \[\s*"\$\.mood"\s*\]/);
@@ -199,6 +201,8 @@ describe('comparing with the real tools', function () {
       'the verdict in the page',
     );
     assert.equal((await texts('.figure .big')).at(-1), '1');
+    const stale = await driver({ op: 'attribute', selector: page('.stale'), name: 'hidden', webview: true });
+    assert.notEqual(stale, null, 'a verdict changes nothing of what was compared');
     await driver({ op: 'screenshot', name: 'compare-verdict-dark' });
     await vscode.window.showTextDocument(uri);
     await vscode.commands.executeCommand('undo');

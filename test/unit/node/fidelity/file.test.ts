@@ -195,5 +195,8 @@ describe('what was asked to compare', () => {
     };
     assert.deepEqual(stale({ examples: [...environment.examples, record] }), ['get_product']);
     assert.deepEqual(stale({ examples: [...environment.examples, { ...record, verdict: 'match' }] }), []);
+    const [known, ...others] = environment.examples;
+    assert.deepEqual(stale({ examples: [{ ...known!, verdict: 'wrong rehearsal' }, ...others] }), []);
+    assert.deepEqual(stale({ examples: others }), [known!.tool]);
   });
 });
