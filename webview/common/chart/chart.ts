@@ -117,7 +117,8 @@ export class Chart {
         padding: [small ? 8 : 10, 10, 0, 0],
         cursor: {
           y: false,
-          drag: { x: false, y: false },
+          // Snapping looks like a drag to uPlot, which would swallow the click.
+          drag: { x: false, y: false, click: () => {} },
           points: { show: false },
           move: (chart, left, top) => [this.snapped(chart, left), top],
         },
