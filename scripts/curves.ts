@@ -22,7 +22,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KEPT = path.join(ROOT, 'docs/training-results');
 const PAGE = path.join(ROOT, 'docs/training-results.md');
 const IMAGE = path.join(ROOT, 'docs/images/training');
-const NAMES = /^(shop|please)-(rehearse|rehearse-per-role|act-only|real)-seed-\d+$/;
+const NAMES =
+  /^(shop|please|please-replay|please-reuse)-(rehearse|rehearse-per-role|act-only|real)-seed-\d+$/;
 
 function keep(folder: string): void {
   fs.mkdirSync(KEPT, { recursive: true });

@@ -4,7 +4,8 @@ import type { RunConfig } from '../../src/core/training/types';
 
 export interface KeptRun {
   name: string;
-  file: 'shop' | 'please';
+  /** Training file, `please-replay` and `please-reuse` being `please` with one setting changed. */
+  file: string;
   variant: string;
   seed: number;
   steps: number;
@@ -46,7 +47,7 @@ export function keptOf(config: RunConfig, status: RunStatus, metrics: readonly M
   const { variant, seed, steps, learningRate } = config.settings;
   return {
     name,
-    file: name.startsWith('please') ? 'please' : 'shop',
+    file: name.slice(0, name.indexOf(`-${variant}-seed-`)),
     variant,
     seed,
     steps,

@@ -22,7 +22,7 @@ export function tables(runs: readonly KeptRun[]): Record<string, string> {
   return {
     runs: runTable(shop),
     variants: variantTable(shop),
-    please: pleaseTable(runs.filter(({ file }) => file === 'please')),
+    please: pleaseTable(runs),
   };
 }
 
@@ -128,9 +128,17 @@ function variantTable(runs: readonly KeptRun[]): string {
   return text;
 }
 
+const TERMS: Record<string, string> = {
+  please: 'as it is',
+  'please-replay': '`replayShare` .05',
+  'please-reuse': '`reuseExamples`',
+};
+
 /** A run that pleases a line. */
-function pleaseTable(runs: readonly KeptRun[]): string {
+function pleaseTable(all: readonly KeptRun[]): string {
+  const runs = Object.keys(TERMS).flatMap((file) => all.filter((run) => run.file === file));
   let text = line(
+    'terms',
     'seed',
     'best real success (step)',
     'reward in rehearsal then',
@@ -139,13 +147,14 @@ function pleaseTable(runs: readonly KeptRun[]): string {
     'reward in rehearsal at the end',
     'kept: success on test',
   );
-  text += line('---', '---', '---', '---', '---', '---', '---');
-  for (const { seed, bestStep, rows, warnings, test } of runs) {
+  text += line('---', '---', '---', '---', '---', '---', '---', '---');
+  for (const { file, seed, bestStep, rows, warnings, test } of runs) {
     const at = (step: number) =>
       rows.filter((row) => row.validation && row.step <= step).at(-1)?.validation?.real;
     const last = rows.at(-1)!.step;
     const warning = warnings.find(({ code }) => code === 'pleasing');
     text += line(
+      TERMS[file]!,
       seed,
       `${two(at(bestStep))} (${bestStep})`,
       two(meanReward(rows, bestStep)),

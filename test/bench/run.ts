@@ -14,8 +14,17 @@ import { learnRows } from './rows/learn';
 import { rolloutRows } from './rows/rollouts';
 import { stepRows } from './rows/step';
 import { toolRows } from './rows/tools';
+import { trainingRows } from './rows/training';
 
-const ROWS = [...decodeRows, ...learnRows, ...diffRows, ...stepRows, ...rolloutRows, ...toolRows];
+const ROWS = [
+  ...decodeRows,
+  ...learnRows,
+  ...diffRows,
+  ...stepRows,
+  ...rolloutRows,
+  ...toolRows,
+  ...trainingRows,
+];
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 
 const asked = process.argv.slice(2);

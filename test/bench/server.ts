@@ -26,7 +26,12 @@ export interface BenchServer {
 }
 
 /** Runner and engine as the product starts them, in a home of their own, with one model. */
-export function serverFor(bench: Bench, name: string, model: string): Promise<BenchServer> {
+export function serverFor(
+  bench: Bench,
+  name: string,
+  model: string,
+  engineArgs: readonly string[] = [],
+): Promise<BenchServer> {
   return bench.shared(`server of ${name}`, async () => {
     if (!upToDate() && !upToDate(true)) await build();
     const home = path.join(bench.scratch, `home-${name}`);
@@ -37,6 +42,7 @@ export function serverFor(bench: Bench, name: string, model: string): Promise<Be
       home,
       python: bench.python,
       models,
+      engineArgs: [...engineArgs],
       onProgress: bench.log,
     });
     const policy = await connectPolicy({ baseUrl: server.url, apiKey: server.token });

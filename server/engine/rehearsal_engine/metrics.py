@@ -10,6 +10,7 @@ HELP = {
     "cached_tokens": "Prompt tokens taken from the prefix cache instead of computed",
     "generated_tokens": "Tokens drawn",
     "forward_passes": "Forward passes",
+    "batched_sequences": "Sequences in forward passes, summed over the passes",
     "busy_seconds": "Seconds in forward passes and draws",
     "requests_finished": "Sequences that ended by themselves",
     "requests_aborted": "Sequences whose client went away",
@@ -23,6 +24,7 @@ class Metrics:
     cached_tokens: int = 0
     generated_tokens: int = 0
     forward_passes: int = 0
+    batched_sequences: int = 0
     busy_seconds: float = 0.0
     requests_finished: int = 0
     requests_aborted: int = 0

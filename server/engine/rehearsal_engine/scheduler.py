@@ -198,6 +198,7 @@ class Scheduler(threading.Thread):
             ids = sequence.tokens[sequence.computed : sequence.computed + count]
             segments.append(Segment(sequence.line, sequence.computed, ids, self._rows(sequence, count)))
         self.metrics.forward_passes += 1
+        self.metrics.batched_sequences += len(segments)
         logits = served.model.forward(segments)
         self._draw([
             (sequence, self._after(sequence, count, values, sequence.computed))
@@ -229,6 +230,7 @@ class Scheduler(threading.Thread):
                 rows = slice(rows.start + shift, rows.stop + shift)
             padded = ids + [0] * (size - len(ids))
             self.metrics.forward_passes += 1
+            self.metrics.batched_sequences += 1
             [logits] = served.model.forward([Segment(sequence.line, first, padded, rows)])
             yield logits, sequence.computed, number
 
