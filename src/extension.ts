@@ -8,6 +8,7 @@ import { EnvironmentStore } from './features/environments/store';
 import { Errors } from './features/errors';
 import { registerExamples } from './features/examples';
 import { registerFidelity } from './features/fidelity';
+import { AnswerDiffs } from './features/fidelity/diff';
 import { createLog } from './features/log';
 import { registerServer } from './features/server';
 import type { Services } from './features/services';
@@ -27,7 +28,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const showError = (error: unknown) => errors.show(error);
   const environments = new EnvironmentStore();
   const results = new Results(context.workspaceState);
-  context.subscriptions.push(environments);
+  const diffs = new AnswerDiffs();
+  context.subscriptions.push(environments, diffs);
 
   const server = registerServer({ context, config, log, showError });
   const services: Services = {
@@ -36,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): void {
     settings: config,
     server,
     environments,
+    diffs,
     tools: registerTools({ context, config, environments, showError }),
     showError,
     runErrorAction: (id) => errors.run(id),

@@ -99,9 +99,6 @@ export const DEBUG_TYPE = 'rehearsal';
 /** Scheme of the read-only transcript documents. */
 export const TRANSCRIPT_SCHEME = 'rehearsal-transcript';
 
-/** Scheme of the answers that a diff shows. */
-export const ANSWER_SCHEME = 'rehearsal-answer';
-
 /** Scheme of answers to single calls. */
 export const CALL_SCHEME = 'rehearsal-call';
 

@@ -10,6 +10,7 @@ import type { Policy, Sampling, Signal } from '../core/policy';
 import type { ObservationsFrom } from '../core/rehearsal/types';
 import type { Executor, ToolCall } from '../node/tools';
 import type { CheckRunner } from '../node/tools/checks';
+import type { ShownPair } from './fidelity/diff';
 
 /** The *Rehearsal* output channel. */
 export interface Log {
@@ -78,6 +79,12 @@ export interface RealTools {
   checksOf(file: string, environment: Environment): CheckRunner;
 }
 
+/** Pairs of answers in VS Code's own diff. */
+export interface Diffs {
+  /** @param key of the pair: the same key is the same pair of documents */
+  show(key: string, pair: ShownPair, column: vscode.ViewColumn): Promise<void>;
+}
+
 /** What a session is started with; whatever is absent is asked for where it cannot be told. */
 export interface StartRequest {
   /** Path of the environment file. */
@@ -108,6 +115,7 @@ export interface Services {
   server: Server;
   environments: Environments;
   tools: RealTools;
+  diffs: Diffs;
   /** Shows an error: a `UserError` as it is with its button, anything else with "Show Log". */
   showError(error: unknown): void;
   /** Runs the button of an error (`ErrorAction.id`), wherever it was shown. */

@@ -14,6 +14,8 @@ interface Shown {
 
 type Side = 'rehearsed' | 'real';
 
+export type ShownPair = Pick<ComparedCall, 'tool' | 'rehearsed' | 'real' | 'comparison'>;
+
 export class AnswerDiffs implements vscode.TextDocumentContentProvider, vscode.Disposable {
   /** By the path of its documents without their side; as long as a document of it is open. */
   private readonly shown = new Map<string, Shown>();
@@ -44,7 +46,7 @@ export class AnswerDiffs implements vscode.TextDocumentContentProvider, vscode.D
   }
 
   /** @param key of the pair: the same key is the same pair of documents */
-  async show(key: string, pair: ComparedCall, column: vscode.ViewColumn): Promise<void> {
+  async show(key: string, pair: ShownPair, column: vscode.ViewColumn): Promise<void> {
     const { first } = pair.comparison;
     const shown: Shown = {
       texts: answerTexts(pair.rehearsed, pair.real),

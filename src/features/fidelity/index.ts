@@ -20,7 +20,6 @@ import type { Services, SessionFeature } from '../services';
 import { type Choice, choose, givenBy } from './ask';
 import { apply, ignoreEdit, recordEdit, verdictEdit } from './author';
 import { Comparisons } from './comparisons';
-import { AnswerDiffs } from './diff';
 import { Differences } from './differences';
 import { noModelReason } from './feed';
 import type { LiveComparison } from './live';
@@ -48,7 +47,6 @@ export function registerFidelity(
 class Feature implements vscode.Disposable {
   private readonly comparisons: Comparisons;
   private readonly differences: Differences;
-  private readonly diffs = new AnswerDiffs();
   private readonly panels: ComparePanels;
   private readonly disposables: vscode.Disposable[];
 
@@ -66,11 +64,7 @@ class Feature implements vscode.Disposable {
       act: (live, message, column) => this.act(live, message, column),
       closed: (live) => this.closed(live),
     });
-    this.disposables = [
-      this.differences,
-      this.diffs,
-      environments.onDidChange(() => void this.comparisons.judgeAll()),
-    ];
+    this.disposables = [this.differences, environments.onDidChange(() => void this.comparisons.judgeAll())];
   }
 
   dispose(): void {
@@ -233,7 +227,7 @@ class Feature implements vscode.Disposable {
     if (!pair) return;
     switch (message.type) {
       case 'diff':
-        return this.diffs.show(`${live.head.id}-${message.side}-${message.id}`, pair, column);
+        return this.services.diffs.show(`${live.head.id}-${message.side}-${message.id}`, pair, column);
       case 'verdict':
         return this.write(
           live,

@@ -119,12 +119,13 @@ export class Beside extends EventEmitter<{ change: [node: number] }> {
     this.set({ ...other, comparison: compareAnswers(rehearsed, real, rules) });
   }
 
-  /** Both answers to a call, once there are two. */
-  sides(node: number): { tool: string; rehearsed: Answer; real: Answer } | null {
+  /** Both answers to a call, once they were compared. */
+  pair(node: number): { tool: string; rehearsed: Answer; real: Answer; comparison: Comparison } | null {
     const other = this.others.get(node);
-    if (!other?.answer || other.status !== 'done') return null;
+    if (!other?.answer || !other.comparison) return null;
     const place = this.placeOf(node);
-    return { tool: place.call.tool, ...sidesOf(this.observationAt(place, node), other) };
+    const sides = sidesOf(this.observationAt(place, node), other);
+    return { tool: place.call.tool, ...sides, comparison: other.comparison };
   }
 
   /** Stops what is still running for a call. */

@@ -7,7 +7,7 @@ import { folderOf } from '../environments/folder';
 import { targetOf } from '../environments/target';
 import { Command, ContextKey, DEBUG_TYPE, SESSION_PANEL } from '../ids';
 import type { Services, SessionFeature, StartRequest } from '../services';
-import { Answers } from './answers';
+import { openAnswer, openDiff } from './answers';
 import type { LiveSession } from './live';
 import { Panels } from './panel';
 import { turnStart } from './places';
@@ -64,7 +64,6 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
   readonly transcripts = new Transcripts();
   readonly followers = new Map<LiveSession, vscode.DebugSession>();
   private readonly panels: Panels;
-  private readonly answers = new Answers();
   private readonly waiting = new Map<LiveSession, () => void>();
   private timer: NodeJS.Timeout | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
@@ -77,8 +76,8 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
       ...services,
       follow: (live) => this.follow(live),
       stop: (live) => this.stop(live),
-      openAnswer: (live, node) => this.answers.open(live, node),
-      openDiff: (live, node) => this.answers.diff(live, node),
+      openAnswer,
+      openDiff: (live, node) => openDiff(services.diffs, live, node),
       closed: (live) => this.release(live),
     });
   }
@@ -95,7 +94,6 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
   dispose(): void {
     clearTimeout(this.timer);
     this.transcripts.dispose();
-    this.answers.dispose();
     this.changed.dispose();
     void this.sessions.closeAll();
   }

@@ -20,7 +20,7 @@ const tools = path.join(folder, 'shop/odd.mjs');
 /** Calls of one message, each to a tool that does something wrong. */
 const ODD = ['loops', 'exits', 'large', 'ansi', 'html', 'nan', 'throws'];
 
-/** Whether this process or one of its children runs something of a tool module. */
+/** Their module. */
 const source = `
 export const loops = () => { for (;;); };
 export const exits = () => process.exit(3);
@@ -237,6 +237,19 @@ describe('real tools', function () {
       'the whole answer',
       60_000,
     );
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('are compared at the call, and in a diff', async () => {
+    await click('[aria-label="Compare, turn 1, call 7"]');
+    await until(
+      async () => (await texts('.compared')).some((text) => text.includes('differs')),
+      'the comparison',
+    );
+    await click('[aria-label="Open Diff, turn 1, call 7"]');
+    const isDiff = ({ input }: vscode.Tab) => input instanceof vscode.TabInputTextDiff;
+    await until(() => vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(isDiff)), 'the diff');
+    await driver({ op: 'screenshot', name: 'real-diff-dark' });
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 
