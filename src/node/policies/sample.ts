@@ -43,8 +43,8 @@ export function sampler(connection: Connection) {
   };
 }
 
-/** So few that an honest server is never silent for as long as one that hangs. */
-const PIECE = 64;
+/** So few that a slow server with a full batch is not silent for as long as one that hangs. */
+const PIECE = 32;
 
 /**
  * One answer instead of events, which costs both sides and the runner a fraction of an event a token. Only of our engine,
