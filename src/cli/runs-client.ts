@@ -6,10 +6,13 @@ import { productFolder } from './connect';
 import type { Terminal } from './terminal';
 
 export function runsClient({ say, signal }: Terminal): RunsClient {
+  let asked = false;
   return new RunsClient(async () => {
-    // After the person has asked to stop, the server that runs is told so; none is started for that.
-    const found = await findServer();
-    if (found) return found;
-    return ensureServer({ sourceDir: productFolder(), onProgress: say, signal });
+    // The first time an idle server of an older version is replaced. After that whatever runs is asked; also after
+    // the person wanted to stop, when none is started any more.
+    const found = asked ? await findServer() : null;
+    const server = found ?? (await ensureServer({ sourceDir: productFolder(), onProgress: say, signal }));
+    asked = true;
+    return server;
   });
 }

@@ -3,7 +3,7 @@
 import type { RunStatus } from '../core/training/run.types';
 import { VARIANTS } from '../core/training/schema';
 import { positionOf } from '../node/environments';
-import { UserError } from '../node/errors';
+import { NodeError, type UserError } from '../node/errors';
 import type { RunsClient } from '../node/runs/client';
 import { keyNames } from '../node/runs/keys';
 import type { NewRun } from '../node/runs/store';
@@ -136,7 +136,11 @@ async function planOf(file: string, values: Values, terminal: Terminal): Promise
 
 function refuse(file: string, { diagnostics }: TrainingFileRead): never {
   const first = diagnostics.find(({ severity }) => severity === 'error');
-  throw new UserError(`${file} cannot be trained: ${first?.message ?? 'it has errors.'}`, first?.next ?? '');
+  throw new NodeError(
+    'training-broken',
+    `${file} cannot be trained: ${first?.message ?? 'it has errors.'}`,
+    first?.next ?? '',
+  );
 }
 
 function tellDiagnostics(file: string, read: TrainingFileRead, json: boolean, { say, page }: Terminal): void {

@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'setup-incomplete'
   | 'server-start-failed'
   | 'server-busy'
+  | 'training-broken'
   | 'run-unknown'
   | 'run-unreadable'
   | 'run-unwritable'

@@ -80,6 +80,7 @@ export class Runs {
   }
 
   async launch(given: NewRun, keys: KeyValues): Promise<RunStatus> {
+    if (given.parent) this.checkParent(given.parent);
     const config = { ...given, executorHash: await executorHashOf(given) };
     const store = RunStore.create(this.options.root, config);
     this.keys.give(store.id, keys);
@@ -169,6 +170,17 @@ export class Runs {
     await Promise.all([...this.open.keys()].map((id) => this.release(id)));
   }
 
+  private checkParent({ run, step }: { run: string; step: number }): void {
+    const kept = this.status(run).checkpoints.filter((one) => one.kept && (one.addresses || one.step === 0));
+    if (kept.some((one) => one.step === step)) return;
+    const steps = kept.map((one) => one.step).join(', ');
+    throw runErrors.state(
+      run,
+      `has no checkpoint of step ${step}`,
+      `It has those of steps ${steps || 'none'}.`,
+    );
+  }
+
   private enqueue(id: string, message: string): void {
     const store = this.open.get(id)?.store ?? this.add(RunStore.open(this.options.root, id));
     this.lost.delete(id);
@@ -246,7 +258,10 @@ export class Runs {
         message: '',
         started: store.status.started ?? new Date().toISOString(),
       });
-      const tools = await realTools(store.config, key);
+      const tools = await realTools(store.config, key, (message) => {
+        const { step, warnings } = store.status;
+        store.setStatus({ warnings: [...warnings, { step, code: 'task-changed', message }] });
+      });
       if (tools.why) log(`run ${id}: nothing real runs: ${tools.why}`);
       try {
         const judge = judgeOf(store, this.keys);

@@ -6,8 +6,10 @@ export type FlatRow = Record<string, number | string | null>;
 
 /** Nested figures get dotted names; lists become how many they have. */
 export function flatMetrics(row: Metrics): FlatRow {
-  const flat: FlatRow = {};
-  add(flat, '', row as unknown as Json);
+  // First what a person looks for; the rest as the run writes it.
+  const { step, time, ...rest } = row;
+  const flat: FlatRow = { step, time };
+  add(flat, '', rest as unknown as Json);
   return flat;
 }
 

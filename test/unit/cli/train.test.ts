@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { productFolder, sharedServer, temporary } from '../support/server';
 
@@ -98,7 +100,7 @@ describe('training on the command line', function () {
       ],
     );
     const refused = await cli('train', wrong);
-    assert.equal(refused.code, 3 - 1, refused.err);
+    assert.equal(refused.code, 2, refused.err);
     assert.match(refused.err, /wrong\.training\.json:8:\d+: error: Steps must be >= 1/);
   });
 
@@ -225,6 +227,67 @@ describe('training on the command line', function () {
       (await cli('runs', '--json')).lines.filter(({ id }) => ids.includes(id as string)).length,
       4,
     );
+  });
+
+  it('asks a judge where a check wants one', async () => {
+    const judged = {
+      ...ENVIRONMENT.tasks[0]!,
+      checks: [{ kind: 'judge', question: 'Good?', passCondition: 'It is.' }],
+    };
+    const other = path.join(folder, 'judged.rehearsal.json');
+    fs.writeFileSync(other, JSON.stringify({ ...ENVIRONMENT, tasks: [judged] }));
+    const keys: (string | undefined)[] = [];
+    const judge = http.createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      const content = '{"reason": "So it is.", "pass": true}';
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] }));
+    });
+    await new Promise<void>((go) => judge.listen(0, '127.0.0.1', go));
+    try {
+      const url = `http://127.0.0.1:${(judge.address() as AddressInfo).port}/v1`;
+      env.JUDGE_KEY = 'k';
+      const asked = await cli(
+        'run',
+        other,
+        '--judge',
+        url,
+        '--judge-model',
+        'big',
+        '--judge-env',
+        'JUDGE_KEY',
+        '--json',
+      );
+      assert.equal(asked.code, 0, asked.err);
+      assert.deepEqual(keys, ['Bearer k']);
+      const without = await cli('run', other, '--json');
+      assert.deepEqual(
+        without.lines.map(({ type, reward, unscored }) => [type, reward ?? unscored]),
+        [
+          ['rollout', undefined],
+          ['summary', 1],
+        ].map(([type, value]) => [type, value]),
+      );
+      assert.equal((await cli('run', other, '--judge', url)).code, 2);
+      const file = path.join(folder, 'judged.training.json');
+      fs.writeFileSync(
+        file,
+        JSON.stringify({
+          ...TRAINING,
+          environment: 'judged.rehearsal.json',
+          tasks: { train: ['one'] },
+          steps: 1,
+          judge: { url, model: 'big', keyVariable: 'JUDGE_KEY' },
+        }),
+      );
+      const trained = await cli('train', file, '--json');
+      assert.equal(trained.code, 0, trained.err);
+      const [row] = trained.lines.filter(({ type, step }) => type === 'metrics' && step === 1);
+      assert.deepEqual([row!.reward, row!.unscored], [1, 0]);
+    } finally {
+      judge.closeAllConnections();
+      judge.close();
+    }
   });
 
   it('says what is wrong with its use', async () => {

@@ -207,6 +207,8 @@ describe('training runs of the server', function () {
       [{ ...good, parts: { train: [], validation: [], test: [] } }, /no tasks/],
       [{ ...good, allowed: 'all' }, /allowed/],
     ];
+    const branch = { ...good, parent: { run: 'first-1', step: 9 } };
+    await assert.rejects(client.launch(branch), { code: 'run-state', message: /no checkpoint of step 9/ });
     for (const [config, message] of cases)
       await assert.rejects(client.launch(config as never), { code: 'run-refused', message });
     for (const id of ['..', '../first-1', 'no-such', 'a%2fb'])
