@@ -129,10 +129,16 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    [server, browser] = await Promise.all([
+    // Whichever of them fails, the other one is ended too.
+    const [served, launched] = await Promise.allSettled([
       serveWorkbench({ dataDir: at.data, extensionsDir: at.extensions, args, env }),
       launchBrowser(),
     ]);
+    if (served.status === 'fulfilled') server = served.value;
+    if (launched.status === 'fulfilled') browser = launched.value;
+    if (served.status === 'rejected') throw served.reason;
+    if (launched.status === 'rejected') throw launched.reason;
+    [server, browser] = [served.value, launched.value];
     const context = await browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 } });
     const page = await context.newPage();
     const errors: string[] = [];
