@@ -269,6 +269,7 @@ export class Runs {
           engine,
           key,
           ...tools.ports,
+          log,
           ...(judge ? { judge } : {}),
           now: () => new Date().toISOString(),
         };
