@@ -54,6 +54,23 @@ describe('linting a task', () => {
     assert.equal(from?.code, 'unknown-tool');
   });
 
+  it('names what a judged check depends on and is not there, or comes round to it', async () => {
+    const judge = (more: object) => ({ kind: 'judge', question: 'Good?', passCondition: 'Yes.', ...more });
+    assert.deepEqual(await lint([{ ...good, id: 'calls' }, judge({ dependsOn: ['calls'] })]), []);
+    const [unknown] = await lint([{ ...good, id: 'calls' }, judge({ dependsOn: ['call'] })]);
+    assert.deepEqual(
+      [unknown?.code, unknown?.marked, unknown?.next],
+      ['unknown-check', '"call"', 'Ids are: calls.'],
+    );
+    const circle = await lint([judge({ id: 'a', dependsOn: ['b'] }), judge({ id: 'b', dependsOn: ['a'] })]);
+    assert.deepEqual(
+      circle.map(({ code }) => code),
+      ['circular-check', 'circular-check'],
+    );
+    const [twice] = await lint([{ ...good, id: 'x' }, judge({ id: 'x' })]);
+    assert.deepEqual([twice?.code, twice?.marked], ['duplicate-check', '"x"']);
+  });
+
   it('names an argument that the tool does not have', async () => {
     const [first] = await lint([calls({ tool: 'get', arguments: { id: 'A', ident: 'A' } })]);
     assert.deepEqual([first?.code, first?.marked], ['unknown-argument', '"ident"']);
