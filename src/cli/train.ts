@@ -5,7 +5,7 @@ import { VARIANTS } from '../core/training/schema';
 import { positionOf } from '../node/environments';
 import { NodeError, type UserError } from '../node/errors';
 import type { RunsClient } from '../node/runs/client';
-import { keyNames } from '../node/runs/keys';
+import { keyNames, keyNeeds } from '../node/runs/keys';
 import type { NewRun } from '../node/runs/store';
 import { createExecutor } from '../node/tools';
 import { allowGate } from '../node/tools/consent';
@@ -34,6 +34,8 @@ export async function train(args: readonly string[], terminal: Terminal): Promis
   const { values, positionals } = parse(args, OPTIONS);
   const file = oneFile(positionals);
   const planned = await planOf(file, values, terminal);
+  for (const { name, address } of planned.flatMap((config, i) => (i === 0 ? keyNeeds(config) : [])))
+    terminal.say(`The key in ${name} is sent to ${address}.`);
   const client = runsClient(terminal);
   if (values.seeds === undefined && values.variants === undefined) {
     const [config] = planned;
