@@ -121,7 +121,7 @@ async function startSkyrl() {
 
 async function run() {
   const skyrl = await startSkyrl();
-  const engine = await startEngine(venvPython, { [model]: model }, path.join(scratch, 'runs'));
+  const engine = await startEngine(venvPython, { tiny: model }, path.join(scratch, 'runs'));
   ends.push(engine.stop);
   const { output } = await capture(python, [
     '-c',
@@ -154,7 +154,7 @@ async function run() {
   const name = there.offered[0];
   const lora = { rank: 8, seed: 1 };
   const [mine, theirs, loop] = [
-    await here.create(model, lora),
+    await here.create('tiny', { ...lora, trainUnembed: false }),
     await there.create(name, lora),
     await there.create(name, lora),
   ];
@@ -180,9 +180,9 @@ async function run() {
       )[1],
     );
   }
-  // The adapters' random factors differ, so the gradients do; their size is the same where both sum.
+  // The adapters' random factors differ, and with them the gradients; a mean would be a hundredth of a sum.
   const ratio = norms[1] / norms[0];
-  report.check('gradient norm there ÷ here, both a sum', ratio > 0.5 && ratio < 2, ratio.toFixed(3));
+  report.check('gradient norm there ÷ here, both a sum', ratio > 0.2 && ratio < 5, ratio.toFixed(3));
   const after = await Promise.all([mine, theirs].map((learner) => scores(learner, data)));
   for (const [where, i] of [
     ['engine', 0],

@@ -1,9 +1,10 @@
 /** A learner behind the Tinker protocol: our engine, Tinker, or SkyRL. */
-import type { Signal } from '../../core/policy';
+import type { Policy, Signal } from '../../core/policy';
 import { type Backend, backendOf } from './backend';
 import { LearnerError } from './errors';
 import { type Json, type TinkerAddress, TinkerHttp } from './http';
 import { type Owner, TinkerLearner } from './learner';
+import { tinkerPolicy } from './sampler';
 
 export { checkpointModel, type Owner, TinkerLearner } from './learner';
 
@@ -96,6 +97,11 @@ export class TinkerSession {
     );
     await learner.load(address, signal);
     return learner;
+  }
+
+  /** Samples where it learns, by what `toSampler` gave; chat template and texts are those of `like`. */
+  policy(sampling: string, like: Policy): Policy {
+    return tinkerPolicy(this.http, sampling, like);
   }
 
   /** Writes a checkpoint of our engine for other programs into a new folder: see `Export`. */

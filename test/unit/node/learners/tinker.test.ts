@@ -5,7 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import type { Datum } from '../../../../src/core/grpo/batch';
+import type { Policy, SampledToken } from '../../../../src/core/policy';
 import { type TinkerLearner, TinkerSession } from '../../../../src/node/learners/tinker';
+import { connectPolicy } from '../../../../src/node/policies/connect';
 import { PYTHON, ROOT, tinyModel } from '../../support/server';
 
 const IDS = [5, 9, 30, 31, 32, 40, 41, 7];
@@ -19,6 +21,7 @@ const supervised = {
   loss: 'cross_entropy',
   data: [{ ...datum([], 0), weights: IDS.slice(1).map(() => 1) }],
 } as const;
+const PLAIN = { temperature: 1, topP: 1, topK: -1, minP: 0 };
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 describe('learner over the Tinker protocol', function () {
@@ -113,6 +116,29 @@ describe('learner over the Tinker protocol', function () {
     for (const [i, value] of learned.entries()) {
       assert.ok(Math.abs(value - scored.logprobs.content[i + 1]!.logprob) < 1e-4);
     }
+  });
+
+  it('samples where it learns, as the OpenAI routes do', async () => {
+    const like = await connectPolicy({ baseUrl, model: 'tiny' });
+    const learner = await start();
+    await learner.forwardBackward(supervised);
+    await learner.optimStep({ learningRate: 1e-2 });
+    const name = await learner.toSampler();
+    const request = { prompt: IDS, maxTokens: 12, alternatives: 0, priority: 1, ...PLAIN };
+    const drawn = async (policy: Policy, seed: number) => {
+      const tokens: SampledToken[] = [];
+      for await (const token of policy.sample({ ...request, seed })) tokens.push(token);
+      return tokens;
+    };
+    const [one, other] = [
+      await drawn(session.policy(name, like), 6), // seeds of the protocol have one bit less
+      await drawn(await connectPolicy({ baseUrl, model: name }), 3),
+    ];
+    assert.equal(one.length, other.length);
+    assert.equal(one.at(-1)!.end, other.at(-1)!.end);
+    for (const [i, token] of one.entries()) assert.ok(Math.abs(token.logprob! - other[i]!.logprob!) < 1e-4);
+    const bytes = (tokens: SampledToken[]) => Buffer.from(tokens.flatMap((token) => token.bytes)).toString();
+    assert.equal(bytes(one), bytes(other));
   });
 
   it('says what a server refuses, and goes on', async () => {
