@@ -7,6 +7,7 @@ import type { Checkpoint } from '../../../src/core/training/run.types';
 import type { RunConfig } from '../../../src/core/training/types';
 import { checkpointModel, type TinkerLearner, TinkerSession } from '../../../src/node/learners/tinker';
 import { connectPolicy } from '../../../src/node/policies/connect';
+import { handOver } from './handover';
 import type { TrainingRun } from './run';
 import { type Servers, serversOf } from './servers';
 
@@ -89,13 +90,13 @@ export class Weights {
     return shared ? { policy: shared } : { policy: act!, rehearser: rehearse! };
   }
 
-  /** Gives all weights to the sampler. Nothing may be sampling. */
+  /** Gives all weights to the sampler. Nothing may be sampling. Never broken off: a step is whole or not at all. */
   async toSampler(): Promise<void> {
     for (const [adapter, learner] of this.learners) {
-      const model = await learner.toSampler(this.signal);
-      // On our engine the name stays, and with it all that connecting found out.
-      if (this.sampled[adapter]?.info.model === model) continue;
-      this.sampled[adapter] = await connectPolicy({ ...this.servers.sampler, model }, this.signal);
+      const { config, servers, session } = this;
+      const before = this.sampled[adapter];
+      const given = { config, servers, session, learner, owner: owner(config, adapter), before };
+      this.sampled[adapter] = await handOver(given);
     }
   }
 
@@ -103,14 +104,14 @@ export class Weights {
   async save(step: number): Promise<Record<string, string>> {
     const addresses: Record<string, string> = {};
     for (const [adapter, learner] of this.learners) {
-      addresses[adapter] = await learner.save(`step-${step}`, this.signal);
+      addresses[adapter] = await learner.save(`step-${step}`);
     }
     return addresses;
   }
 
   /** The model that the run starts from, as a learner that is never stepped. */
   baseLearner(): Promise<Learner> {
-    this.base ??= this.session.create(this.servers.model, { rank: 1, seed: 0 }, undefined, this.signal);
+    this.base ??= this.session.create(this.servers.model, { rank: 1, seed: 0 });
     return this.base;
   }
 
@@ -134,8 +135,10 @@ export class Weights {
 }
 
 function loraOf({ settings }: RunConfig, adapter: Adapter) {
-  const { weights, rank, seed } = settings;
-  return weights === 'full' ? null : { rank, seed: mixSeed(seed, 'lora', adapter) };
+  const { weights, rank, seed, sampler } = settings;
+  if (weights === 'full') return null;
+  // vLLM takes no adapter of the output layer.
+  return { rank, seed: mixSeed(seed, 'lora', adapter), trainUnembed: sampler.kind !== 'vllm' };
 }
 
 /** `run/step` as our engine's address of that checkpoint; where it has weights for each role, of this one. */
