@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { train } from '../../server/runner/training/train';
 import { RunStore } from '../../src/node/runs/store';
-import { liveEngine } from './world';
+import { liveEngine } from '../unit/support/tiny-run';
 
 const [home, id] = process.argv.slice(2) as [string, string];
 const store = RunStore.open(path.join(home, 'runs'), id);

@@ -13,7 +13,7 @@ import { RunReader } from '../../src/node/runs/reader';
 import { RunStore } from '../../src/node/runs/store';
 import { type StartedEngine, startEngine } from '../unit/support/engine';
 import { ROOT, temporary, tinyModel } from '../unit/support/server';
-import { addressFile, MODEL, tinyConfig } from './world';
+import { addressFile, MODEL, tinyConfig } from '../unit/support/tiny-run';
 
 const KILLS = Number(process.env.REHEARSAL_KILLS ?? 30);
 const PHASES = ['sampling', 'learning', 'saving'] as const;

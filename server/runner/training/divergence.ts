@@ -14,7 +14,7 @@ import type { Weights } from './weights';
  * @param measure whether to find the figures where no β asks for them
  */
 export async function withDivergence(
-  { store, signal }: TrainingRun,
+  { store }: TrainingRun,
   weights: Weights,
   rollouts: readonly StepRollout[],
   measure: boolean,
@@ -29,10 +29,11 @@ export async function withDivergence(
     .filter((chain) => roles.includes(chain.role));
   if (chains.length === 0) return { rollouts, kl: { act: null, rehearse: null } };
   const learner = await weights.baseLearner();
-  const { logprobs } = await learner.forwardBackward(
-    { loss: 'cross_entropy', data: chains.map(unweighted), forwardOnly: true },
-    signal,
-  );
+  const { logprobs } = await learner.forwardBackward({
+    loss: 'cross_entropy',
+    data: chains.map(unweighted),
+    forwardOnly: true,
+  });
   const terms = new Map<TrainedOutput, number[]>();
   const differences: Record<Role, number[]> = { act: [], rehearse: [] };
   chains.forEach((chain, i) => {

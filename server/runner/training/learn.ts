@@ -32,7 +32,12 @@ export async function update(
     const recorded = adapter === adapterOf(settings.variant, 'rehearse') ? replayed : [];
     if (!own?.data.length && recorded.length === 0) continue;
     const answer = own?.data.length
-      ? await gradient(learner, lossRequest(own.data, settings.loss), step, own.sources)
+      ? await gradient(
+          learner,
+          { ...lossRequest(own.data, settings.loss), more: recorded.length },
+          step,
+          own.sources,
+        )
       : null;
     if (recorded.length) {
       const request = { loss: 'cross_entropy' as const, data: recorded };
@@ -83,7 +88,7 @@ async function gradient(learner: Learner, request: PolicyGradient, step: number,
   }
 }
 
-/** Rollouts whose samples have a log-probability that is no number. */
+/** Rollouts whose samples have a log-probability, or a ratio, that is no number. */
 async function notFinite(
   learner: Learner,
   data: readonly Datum[],
@@ -91,7 +96,10 @@ async function notFinite(
 ): Promise<number[]> {
   try {
     const { logprobs } = await learner.forwardBackward(onlyForward(data));
-    const wrong = sources.filter((_, i) => logprobs[i]!.some((logprob) => !Number.isFinite(logprob)));
+    const wrong = sources.filter((_, i) => {
+      const { advantages, logprobs: old } = data[i]!;
+      return logprobs[i]!.some((now, t) => !Number.isFinite(Math.exp(now - old[t]!) * advantages[t]!));
+    });
     return [...new Set(wrong)];
   } catch {
     return []; // then it may be any of them

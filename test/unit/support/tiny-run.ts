@@ -1,9 +1,9 @@
 /** A tiny run: random weights, a deterministic engine, tasks that random text solves half of the time. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Example, Task } from '../../src/core/environment/types';
-import { DEFAULT_SETTINGS } from '../../src/core/training/defaults';
-import type { RunConfig, Settings } from '../../src/core/training/types';
+import type { Example, Task } from '../../../src/core/environment/types';
+import { DEFAULT_SETTINGS } from '../../../src/core/training/defaults';
+import type { RunConfig, Settings } from '../../../src/core/training/types';
 
 export const MODEL = 'tiny';
 
