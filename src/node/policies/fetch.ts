@@ -5,6 +5,10 @@
 import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
+import { errors } from '../errors';
+
+/** The most that is read of an answer that is no stream: far more than servers have to say. */
+export const MOST_ANSWER = 256 << 20;
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY }),
@@ -28,7 +32,7 @@ export const directFetch: typeof globalThis.fetch = async (input, init = {}) => 
   if (headers.get('content-type')?.includes('event-stream')) {
     return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
   }
-  const whole = await read(answer);
+  const whole = await read(answer, url);
   return new Response(EMPTY.has(status) ? null : whole, { status, headers });
 };
 
@@ -73,10 +77,18 @@ function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
   return headers;
 }
 
-function read(answer: http.IncomingMessage): Promise<Buffer> {
+function read(answer: http.IncomingMessage, { origin }: URL): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
-    answer.on('data', (part: Buffer) => parts.push(part));
+    let length = 0;
+    answer.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length <= MOST_ANSWER) parts.push(part);
+      else {
+        reject(errors.odd(origin, `one of its answers is longer than ${MOST_ANSWER >> 20} MiB`));
+        answer.destroy();
+      }
+    });
     answer.once('end', () => (answer.complete ? resolve(Buffer.concat(parts)) : reject(cut())));
     answer.once('error', reject);
     answer.once('close', () => reject(cut()));

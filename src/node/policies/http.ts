@@ -2,7 +2,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { Signal } from '../../core/policy';
 import { errors, NodeError, oneLine } from '../errors';
-import { directFetch } from './fetch';
+import { directFetch, MOST_ANSWER } from './fetch';
 
 export interface ServerOptions {
   /** Address, with or without `/v1`. */
@@ -181,9 +181,8 @@ function rootOf(baseUrl: string): string {
 
 const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
-/** The most that is held of one event of a stream, and of any other answer: far more than servers have to say. */
+/** The most that is held of one event of a stream. */
 const MOST_EVENT = 4 << 20;
-const MOST_ANSWER = 256 << 20;
 
 /**
  * Answers are bounded, since the client gathers whole lines and whole bodies. It also drops the reason of a refusal
