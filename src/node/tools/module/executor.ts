@@ -9,19 +9,26 @@ import { fileBeside, initialState } from '../places';
 import type { Execution, Executor, ExecutorOptions, Identity, ToolCall, ToolSession } from '../types';
 import { type HostAnswer, ModuleHost } from './host';
 import { readSources, type Sources, stampOf } from './sources';
+import { type Running, Spares } from './spares';
 
 const DEFAULT_MEMORY_MB = 256;
+
+/** JSON of a state beyond which a worker is not asked whether it is still the same. */
+const SMALL_STATE = 100_000;
+const REST_MS = 1000;
 
 export class ModuleExecutor implements Executor {
   readonly kind = 'module';
   readonly isolated = true;
   private readonly host: ModuleHost;
+  private readonly spares: Spares;
 
   constructor(
     private readonly config: ExecutorOf<'module'>,
     private readonly options: ExecutorOptions,
   ) {
     this.host = new ModuleHost(path.resolve(options.folder), config.memoryMB ?? DEFAULT_MEMORY_MB);
+    this.spares = new Spares(this.host);
   }
 
   async identity(): Promise<Identity> {
@@ -40,6 +47,7 @@ export class ModuleExecutor implements Executor {
     const reads = this.options.environment.tools.filter(({ readOnly, hinted }) => readOnly && !hinted);
     return new ModuleSession(
       this.host,
+      this.spares,
       file,
       sources,
       initial,
@@ -62,22 +70,18 @@ export class ModuleExecutor implements Executor {
   }
 }
 
-/** A worker that runs now; it is replaced by another one where it had to be stopped. */
-interface Running {
-  s: number;
-  opened: Promise<string[]>;
-  waiting: Map<number, { resolve(answer: HostAnswer): void; reject(error: Error): void }>;
-}
-
 class ModuleSession implements ToolSession {
   private running: Running | null = null;
   /** Calls that were answered and may have written: what another worker is brought up to date with. */
   private readonly made: ToolCall[] = [];
   private closed = false;
   private next = 0;
+  /** A tool was called that may write. */
+  private touched = false;
 
   constructor(
     private readonly host: ModuleHost,
+    private readonly spares: Spares,
     private readonly file: string,
     private sources: Sources,
     private readonly initial: Json,
@@ -102,12 +106,46 @@ class ModuleSession implements ToolSession {
 
   async close(): Promise<void> {
     this.closed = true;
-    this.stop();
+    const { running } = this;
+    const key = this.key();
+    if (
+      running &&
+      key !== null &&
+      !this.touched &&
+      (await this.isAsBegun(running)) &&
+      this.running === running
+    ) {
+      this.running = null;
+      this.spares.give(key, running);
+    } else this.stop();
+  }
+
+  /** What a worker must be of to serve this session; null where none is kept. */
+  private key(): string | null {
+    const state = JSON.stringify(this.initial);
+    return state.length > SMALL_STATE ? null : `${this.sources.hash} ${state}`;
+  }
+
+  private async isAsBegun(running: Running): Promise<boolean> {
+    if (running.waiting.size > 0) return false;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, REST_MS, null);
+    });
+    try {
+      const answer = await Promise.race([this.ask(running, (s, id) => this.host.state(s, id)), late]);
+      return answer !== null && !answer.printed && answer.text === JSON.stringify(this.initial);
+    } catch {
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   private async call(call: ToolCall): Promise<Answered> {
     const notes: string[] = [];
     const running = await this.current(notes);
+    this.touched ||= !this.reads.has(call.tool);
     const answer = await this.ask(running, (s, id) => this.host.call(s, id, call.tool, call.arguments));
     const result = answeredBy(answer, notes, call.tool);
     if (!this.reads.has(call.tool)) this.made.push(call);
@@ -138,7 +176,11 @@ class ModuleSession implements ToolSession {
       await this.running.opened;
       return this.running;
     }
-    const running = this.start();
+    const key = this.made.length === 0 && !this.touched ? this.key() : null;
+    const running = (key !== null && this.spares.take(key)) || this.start();
+    running.gone = () => {
+      if (this.running === running) this.running = null;
+    };
     this.running = running;
     await running.opened;
     for (const call of this.made) {
@@ -160,6 +202,7 @@ class ModuleSession implements ToolSession {
         opened = resolve;
         failed = reject;
       }),
+      gone: () => undefined,
     };
     running.opened.catch(() => undefined); // whoever calls is told
     running.s = this.host.open(this.file, this.initial, {
@@ -169,7 +212,7 @@ class ModuleSession implements ToolSession {
         waiting.delete(id);
       },
       ended: (failure) => {
-        if (this.running === running) this.running = null;
+        running.gone();
         failed(failure);
         for (const { reject } of waiting.values()) reject(failure);
         waiting.clear();

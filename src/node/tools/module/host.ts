@@ -33,6 +33,8 @@ interface Listener {
 export class ModuleHost {
   private child: ChildProcess | null = null;
   private readonly sessions = new Map<number, Listener>();
+  /** Sessions that wait for somebody to use them: they keep nobody alive. */
+  private readonly resting = new Set<number>();
   private last = 0;
 
   constructor(
@@ -57,11 +59,26 @@ export class ModuleHost {
     this.send({ t: 'state', s, id });
   }
 
+  /** Nobody uses this session for now. */
+  rest(s: number): void {
+    if (this.sessions.has(s)) this.resting.add(s);
+    this.letGo();
+  }
+
+  wake(s: number): void {
+    this.resting.delete(s);
+  }
+
   close(s: number): void {
+    this.resting.delete(s);
     if (!this.sessions.delete(s)) return;
     if (this.child) this.send({ t: 'close', s });
-    // An idle host costs memory; starting one anew takes a moment only.
-    if (this.sessions.size === 0) hold(this.child, false);
+    this.letGo();
+  }
+
+  /** An idle host must not keep a program from its end. */
+  private letGo(): void {
+    if (this.sessions.size === this.resting.size) hold(this.child, false);
   }
 
   async end(): Promise<void> {
@@ -119,6 +136,7 @@ export class ModuleHost {
     else if (message.t === 'answer') listener.answer(message.id, message);
     else {
       this.sessions.delete(message.s);
+      this.resting.delete(message.s);
       const memory = message.why === 'memory';
       listener.ended(
         memory ? failures.memory(this.memoryMB) : failures.crashed(message.why, message.message),
@@ -130,6 +148,7 @@ export class ModuleHost {
   private lost(failure: ToolFailureError): void {
     const open = [...this.sessions.values()];
     this.sessions.clear();
+    this.resting.clear();
     for (const listener of open) listener.ended(failure);
   }
 }

@@ -160,6 +160,53 @@ describe('tools as a module', () => {
     assert.equal((await call(session, 'nothing')).notes, undefined);
   });
 
+  it('are served by one worker after another session, but only where nothing was changed', async () => {
+    const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rehearsal-module-'));
+    try {
+      await fs.writeFile(
+        path.join(folder, 'tools.mjs'),
+        `import { threadId } from 'node:worker_threads';
+        export const look = (_, s) => ({ threadId, n: s.n });
+        export const write = (_, s) => ({ threadId, n: ++s.n });
+        export const sneak = (_, s) => ({ threadId, n: ++s.n });`,
+      );
+      const tools = ['look', 'write', 'sneak'].map((name) => ({
+        name,
+        description: '',
+        parameters: { type: 'object' },
+        readOnly: name !== 'write',
+      }));
+      const executor = executorOf({ kind: 'module', path: 'tools.mjs', state: { n: 0 } }, folder, { tools });
+      const alone = async (tool: string, state?: { n: number }) => {
+        const session = await executor.open(state);
+        const { value } = await call(session, tool);
+        await session.close();
+        return value as { threadId: number; n: number };
+      };
+      const first = await alone('look');
+      assert.deepEqual(await alone('look'), first, 'the same worker');
+      const other = await alone('look', { n: 5 });
+      assert.deepEqual(
+        [other.n, other.threadId === first.threadId],
+        [5, false],
+        'another state, another worker',
+      );
+      for (const tool of ['write', 'sneak']) {
+        const changed = await alone(tool);
+        assert.equal(changed.n, 1);
+        const after = await alone('look');
+        assert.deepEqual([after.n, after.threadId === changed.threadId], [0, false], tool);
+      }
+      const open = await Promise.all([executor.open(), executor.open()]);
+      const seen = await Promise.all(open.map(async (session) => (await call(session, 'look')).value));
+      const ids = seen.map((value) => (value as { threadId: number }).threadId);
+      assert.notEqual(ids[0], ids[1], 'two at once are two workers');
+    } finally {
+      await closeExecutors();
+      await fs.rm(folder, { recursive: true });
+    }
+  });
+
   it('are loaded again when the file is saved, with their state', async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rehearsal-module-'));
     try {
