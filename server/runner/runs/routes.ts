@@ -96,11 +96,11 @@ async function route(
       return;
     }
     case 'POST stop':
-      return answer(response, 200, runs.stop(id));
+      return answer(response, 200, await runs.stop(id));
     case 'POST resume':
-      return answer(response, 200, runs.resume(id, keysOf((await jsonOf(request)).keys)));
+      return answer(response, 200, await runs.resume(id, keysOf((await jsonOf(request)).keys)));
     case 'POST keys':
-      return answer(response, 200, runs.giveKeys(id, keysOf((await jsonOf(request)).keys)));
+      return answer(response, 200, await runs.giveKeys(id, keysOf((await jsonOf(request)).keys)));
   }
   if (request.method === 'GET' && first === 'rollouts' && fourth === 'session' && rest.length === 4) {
     const record = await reader.rollout(number(second), number(third));

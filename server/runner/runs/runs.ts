@@ -48,6 +48,9 @@ export class Runs {
   private readonly open = new Map<string, Open>();
   private queue: string[] = [];
   private running: string | null = null;
+  /** The work on the run that is running, and folders that are just being closed: a run is taken up after that. */
+  private current: Promise<void> = Promise.resolve();
+  private readonly leaving = new Map<string, Promise<void>>();
   private closing = false;
   /** How runs ended of which not even that could be written down. */
   private readonly lost = new Map<string, RunStatus>();
@@ -112,7 +115,8 @@ export class Runs {
   }
 
   /** Ends after what it is doing now, and keeps what was learned. */
-  stop(id: string): RunStatus {
+  async stop(id: string): Promise<RunStatus> {
+    await this.leaving.get(id);
     const { state } = this.status(id);
     if (ENDED.has(state)) return this.status(id);
     this.queue = this.queue.filter((one) => one !== id);
@@ -125,7 +129,8 @@ export class Runs {
     return this.status(id);
   }
 
-  resume(id: string, keys: KeyValues): RunStatus {
+  async resume(id: string, keys: KeyValues): Promise<RunStatus> {
+    await this.ended(id);
     const { state, step, steps } = this.status(id);
     this.keys.give(id, keys);
     if (state === 'done' && step >= steps)
@@ -140,13 +145,14 @@ export class Runs {
   }
 
   /** Keys for a run, which goes on where it waited for them. */
-  giveKeys(id: string, keys: KeyValues): RunStatus {
+  async giveKeys(id: string, keys: KeyValues): Promise<RunStatus> {
     const { state } = this.status(id);
     this.keys.give(id, keys);
     return state === 'needs key' ? this.resume(id, {}) : this.status(id);
   }
 
   async remove(id: string): Promise<void> {
+    await this.ended(id);
     const { state } = this.status(id);
     if (this.running === id) throw runErrors.state(id, `is ${state}`, 'Stop it first, then delete it.');
     this.queue = this.queue.filter((one) => one !== id);
@@ -201,6 +207,12 @@ export class Runs {
     void this.release(id);
   }
 
+  /** A run whose end was told may still be put away: nothing is done with it before that is over. */
+  private async ended(id: string): Promise<void> {
+    if (this.running === id && ENDED.has(this.status(id).state)) await this.current;
+    await this.leaving.get(id);
+  }
+
   private add(store: RunStore): RunStore {
     this.open.set(store.id, { store, abort: new AbortController(), stopped: false });
     store.events.on('status', (status) => this.events.emit('status', status));
@@ -228,10 +240,16 @@ export class Runs {
     }
   }
 
-  private async release(id: string): Promise<void> {
+  private release(id: string): Promise<void> {
     const run = this.open.get(id);
     this.open.delete(id);
-    await run?.store.close().catch((error) => this.options.log(errorText(error)));
+    if (!run) return Promise.resolve();
+    const closed = run.store
+      .close()
+      .catch((error) => this.options.log(errorText(error)))
+      .finally(() => this.leaving.delete(id));
+    this.leaving.set(id, closed);
+    return closed;
   }
 
   private pump(): void {
@@ -239,7 +257,7 @@ export class Runs {
     const id = this.queue.shift();
     if (id === undefined) return;
     this.running = id;
-    void this.work(id)
+    this.current = this.work(id)
       .catch((error) => this.options.log(`run ${id}: ${error instanceof Error ? error.stack : error}`))
       .finally(() => {
         this.running = null;

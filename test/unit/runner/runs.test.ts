@@ -167,6 +167,27 @@ describe('training runs of the server', function () {
     assert.equal(fs.existsSync(path.join(home, 'runs', waiting)), false);
   });
 
+  it('is taken up again in the moment in which its end is told', async () => {
+    const { id } = await client.launch(tinyRun('quick', 500));
+    for (let round = 0; round < 3; round++) {
+      const ended = new AbortController();
+      await client.follow(id, {
+        signal: ended.signal,
+        onStatus: ({ state, step }) => {
+          if (state === 'running' && step > round) void client.stop(id);
+          if (state === 'stopped') ended.abort();
+        },
+      });
+      const { state } = await client.resume(id);
+      assert.ok(['queued', 'starting', 'running'].includes(state), state);
+      await until(id, 'running');
+    }
+    await client.stop(id);
+    await until(id, 'stopped');
+    await client.remove(id);
+    await assert.rejects(client.get(id), { code: 'run-unknown' });
+  });
+
   it('goes on by itself after the server was killed, and whoever follows sees no gap', async () => {
     const { id } = await client.resume('long-1');
     const rows: Metrics[] = [];
