@@ -120,6 +120,9 @@ export async function evaluate(
   }
 }
 
+/** Warnings of no step's row: a row that is computed again does not bring them back. */
+const OF_THE_RUN = new Set<Warning['code']>(['checkpoint', 'other']);
+
 type Figures = Omit<Metrics, 'time' | 'seconds' | 'warnings'>;
 
 /** Keeps a checkpoint where one is due, writes the row, and says what a person should look at. */
@@ -127,7 +130,7 @@ async function finish(run: TrainingRun, weights: Weights, phases: Phases, figure
   const { store, ports } = run;
   const { status } = store;
   const before = await store.metrics();
-  const earlier = status.warnings.filter(({ step }) => step < figures.step);
+  const earlier = status.warnings.filter(({ step, code }) => step < figures.step || OF_THE_RUN.has(code));
   const warnings = [
     ...warningsOf(figures, before, earlier),
     ...(figures.evaluation ? await changedInputs(run, figures.step) : []),

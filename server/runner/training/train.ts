@@ -71,6 +71,7 @@ async function attempt(run: TrainingRun): Promise<Warning | null> {
   try {
     store.setStatus({ message: '' });
     await store.truncateMetrics(from);
+    tellLacks(run, weights);
     const pleases = await trainFrom(run, weights, from).catch(async (error) => {
       // Told to stop between two steps, or a step that changed nothing: the weights are those of the last row.
       if (signal.aborted || error instanceof NotFiniteError) {
@@ -86,6 +87,14 @@ async function attempt(run: TrainingRun): Promise<Warning | null> {
   } finally {
     await weights.close();
   }
+}
+
+/** Where the learner is another's, what it does without; told once. */
+function tellLacks({ store }: TrainingRun, { lacks }: Weights): void {
+  const { warnings } = store.status;
+  const fresh = lacks.filter((message) => !warnings.some((one) => one.message === message));
+  const added = fresh.map((message): Warning => ({ step: 0, code: 'other', message }));
+  if (added.length) store.setStatus({ warnings: [...warnings, ...added] });
 }
 
 /** The weights of the last checkpoint that can be read, and its step. */
@@ -118,9 +127,11 @@ async function report(run: TrainingRun, weights: Weights): Promise<void> {
   const { store, signal } = run;
   if (store.config.parts.test.length === 0 || store.status.result) return;
   store.setStatus({ phase: 'testing' });
-  const step = store.status.bestStep ?? store.status.step;
-  const start = await evaluate(run, await weights.policiesOf(0), 'test');
-  const best = step === 0 ? start : await evaluate(run, await weights.policiesOf(step), 'test');
+  const { checkpoints, bestStep } = store.status;
+  const step = bestStep ?? store.status.step;
+  const chosen = checkpoints.find((one) => one.step === step) ?? { step };
+  const start = await evaluate(run, await weights.policiesOf({ step: 0 }), 'test');
+  const best = step === 0 ? start : await evaluate(run, await weights.policiesOf(chosen), 'test');
   signal.throwIfAborted();
   if (!start || !best) return;
   const compared = compareEvaluations(start, best);

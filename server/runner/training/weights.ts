@@ -116,17 +116,32 @@ export class Weights {
   }
 
   /** The models of a kept checkpoint; of step 0, what the run starts from. */
-  async policiesOf(step: number): Promise<Policies> {
+  async policiesOf({ step, addresses }: Pick<Checkpoint, 'step' | 'addresses'>): Promise<Policies> {
+    const { config, servers, session, signal } = this;
+    // On our engine checkpoints are models; elsewhere they have to be loaded as weights in training first.
+    const models = session.backend.kind === 'engine' && config.settings.sampler.kind === 'engine';
     const found: Policy[] = [];
-    for (const adapter of adaptersOf(this.config)) {
-      const model =
-        step === 0
-          ? startModel(this.config, this.servers.model, adapter)
-          : modelOf(this.config, step, adapter);
-      found.push(await connectPolicy({ ...this.servers.sampler, model }, this.signal));
+    for (const adapter of adaptersOf(config)) {
+      if (models) {
+        const model =
+          step === 0 ? startModel(config, servers.model, adapter) : modelOf(config, step, adapter);
+        found.push(await connectPolicy({ ...servers.sampler, model }, signal));
+        continue;
+      }
+      const address = addresses?.[adapter] ?? startAddress(config, adapter);
+      const own = { run: config.id, adapter: `${adapter}-${step}` };
+      const learner = address
+        ? await session.resume(address, own)
+        : await session.create(servers.model, loraOf(config, adapter), own);
+      found.push(await handOver({ config, servers, session, learner, owner: own, before: undefined }));
     }
     const [policy, rehearser] = found;
     return rehearser ? { policy: policy!, rehearser } : { policy: policy! };
+  }
+
+  /** What the learner lacks, in sentences. */
+  get lacks(): readonly string[] {
+    return this.session.backend.lacks;
   }
 
   close(): Promise<void> {
