@@ -93,6 +93,58 @@ describe('training runs of the server', function () {
     assert.deepEqual(server!.health.training, { running: null, queued: 0 });
   });
 
+  it('sends what a follower lacks, and everything to one whose rows are no more', async () => {
+    const { url, token } = (await findServer(home))!;
+    const all = await client.metrics('first-1');
+    /** Events of a finished run from `Last-Event-ID` on, as `name id data`. */
+    async function events(last?: string) {
+      const stop = new AbortController();
+      const answer = await fetch(`${url}/runs/first-1/events`, {
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(last === undefined ? {} : { 'last-event-id': last }),
+        },
+        signal: stop.signal,
+      });
+      const found: { event: string; id: string; data: Record<string, unknown> }[] = [];
+      let text = '';
+      for await (const part of answer.body!) {
+        text += Buffer.from(part as Uint8Array);
+        for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+          const lines = text
+            .slice(0, end)
+            .split('\n')
+            .map((line) => line.split(/: (.*)/s).slice(0, 2));
+          text = text.slice(end + 2);
+          const { event, id, data } = Object.fromEntries(lines);
+          found.push({ event, id, data: JSON.parse(data) });
+        }
+        if (found.at(-1)?.event === 'metrics' && found.at(-1)!.data.step === all.at(-1)!.step) break;
+        if (last === ids.at(-1) && found.length) break;
+      }
+      stop.abort();
+      return found;
+    }
+    const ids: string[] = [];
+    const first = await events();
+    ids.push(...first.filter(({ event }) => event === 'metrics').map(({ id }) => id));
+    const names = (found: { event: string }[]) => found.map(({ event }) => event);
+    assert.deepEqual(names(first), ['status', 'metrics', 'metrics', 'metrics']);
+    assert.deepEqual(
+      first.slice(1).map(({ data }) => data),
+      all,
+    );
+    const rest = await events(ids[1]);
+    assert.deepEqual(names(rest), ['status', 'metrics']);
+    assert.deepEqual(rest[1]!.data, all[2]);
+    assert.deepEqual(names(await events(ids[2])), ['status']);
+    for (const gone of ['2/2020-01-01T00:00:00.000Z', '9', 'nonsense']) {
+      const again = await events(gone);
+      assert.deepEqual(names(again), ['rewind', 'status', 'metrics', 'metrics', 'metrics'], gone);
+      assert.deepEqual(again[0]!.data, { rows: 0 });
+    }
+  });
+
   it('gives a rollout as a session that can be opened, with the weights nearest to those that sampled it', async () => {
     const [rollout] = await client.rollouts('first-1', 2);
     assert.deepEqual(rollout!.records, [], 'the list does without what only a session needs');
@@ -245,12 +297,20 @@ describe('training runs of the server', function () {
       keyVariable: 'NO_SUCH_KEY',
       timeoutSeconds: 1,
     };
-    const run = tinyRun('keyed', 1);
+    const run = tinyRun('keyed', 500);
     const { id, state, message } = await client.launch({ ...run, settings: { ...run.settings, judge } });
     assert.equal(state, 'needs key');
     assert.match(message, /NO_SUCH_KEY/);
     await client.keys(id, { NO_SUCH_KEY: 'very-secret-value' });
-    await until(id, 'done');
+    await until(id, 'running');
+    while ((await client.metrics(id)).length < 2) await sleep(50);
+    process.kill((await findServer(home))!.pid, 'SIGKILL');
+    while (await findServer(home)) await sleep(50);
+    await until(id, 'needs key'); // the server that is started now has not heard of it
+    await client.keys(id, { NO_SUCH_KEY: 'very-secret-value' });
+    await until(id, 'running');
+    await client.stop(id);
+    await until(id, 'stopped');
     const text = fs
       .readdirSync(path.join(home), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(json|jsonl|log)$/.test(name))
