@@ -87,7 +87,9 @@ export const TrainingSchema = Type.Object(
       ['full', 'lora'],
       '`lora`: a low-rank adapter, for large models. `full`: every weight.',
     ),
-    rank: count(16, 'Rank of the adapter (`lora`).'),
+    rank: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1024, default: 16, description: 'Rank of the adapter (`lora`).' }),
+    ),
     steps: count(60, 'Steps of training.'),
     tasksPerStep: count(4, 'Tasks sampled for each step.'),
     groupSize: count(8, 'Rollouts of each task in a step: the group that its advantages are relative to.', 2),

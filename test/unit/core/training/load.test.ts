@@ -164,6 +164,7 @@ describe('loading a training file', function () {
     const cases: [object, string, RegExp][] = [
       [{ steps: 'many' }, '"many"', /^Steps must be integer, is string/],
       [{ groupSize: 1 }, '1', /^GroupSize must be >= 2/],
+      [{ rank: 5000, weights: 'lora' }, '5000', /^Rank must be <= 1024/],
       [{ learningRate: -1 }, '-1', /^LearningRate must be > 0/],
       [{ variant: 'dream' }, '"dream"', /^Variant must be one of \["rehearse"/],
       [{ loss: { clip: 3 } }, '3', /^Loss\.clip must be <= 1/],
