@@ -45,7 +45,7 @@ export async function probe(given: NewRun, server: ProbeServer, signal: AbortSig
     return {
       ...estimate(config, sampled, learning),
       memoryBytes,
-      why: whyOf(sampled.results.length, server.busy),
+      why: whyOf(sampled.results, policy.info.contextLength, server.busy),
     };
   } finally {
     await session.close();
@@ -60,9 +60,18 @@ const nothing = (why: string): RunEstimate => ({
   why,
 });
 
-function whyOf(rollouts: number, busy: boolean): string {
-  const measured = `Measured on ${rollouts} rollouts and one learning step.`;
-  return busy ? `${measured} Another run is at work: alone it is faster.` : measured;
+function whyOf(results: readonly RolloutResult[], contextLength: number, busy: boolean): string {
+  const cut = results.filter(({ state }) => {
+    const position = state?.position;
+    return position?.kind === 'done' && position.stop === 'context_limit';
+  });
+  return [
+    `Measured on ${results.length} rollouts and one learning step.`,
+    ...(cut.length
+      ? [`${cut.length} of them did not fit into the model's context of ${contextLength} tokens.`]
+      : []),
+    ...(busy ? ['Another run is at work: alone it is faster.'] : []),
+  ].join(' ');
 }
 
 /** Bytes that training the model needs. */

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { productFolder, sharedServer, temporary } from '../support/server';
+import { PYTHON, productFolder, sharedServer, temporary } from '../support/server';
 
 const ENVIRONMENT = {
   name: 'lamp',
@@ -40,20 +40,28 @@ describe('training on the command line', function () {
   let folder: string;
   let file: string;
   let env: NodeJS.ProcessEnv;
+  let server: string[];
   let program: string;
 
   before(async () => {
-    const { home } = await sharedServer();
+    const { home, url, token } = await sharedServer();
+    server = ['--server', url, '--token-env', 'LAMP_TOKEN'];
     folder = temporary('training-cli');
     file = path.join(folder, 'lamp.training.json');
     fs.writeFileSync(path.join(folder, 'lamp.rehearsal.json'), JSON.stringify(ENVIRONMENT, null, 2));
     fs.writeFileSync(
       path.join(folder, 'tools.mjs'),
-      'export const tools = { switch: () => ({ on: true }) };\n',
+      'const on = () => ({ on: true });\nexport { on as switch };\n',
     );
     fs.writeFileSync(file, JSON.stringify(TRAINING, null, 2));
     program = path.join(await productFolder(), 'dist/cli.js');
-    env = { ...process.env, NO_COLOR: '1', REHEARSAL_HOME: home };
+    env = {
+      ...process.env,
+      NO_COLOR: '1',
+      REHEARSAL_HOME: home,
+      REHEARSAL_PYTHON: PYTHON,
+      LAMP_TOKEN: token,
+    };
   });
 
   function start(args: string[]) {
@@ -250,6 +258,7 @@ describe('training on the command line', function () {
       const asked = await cli(
         'run',
         other,
+        ...server,
         '--judge',
         url,
         '--judge-model',
@@ -260,7 +269,7 @@ describe('training on the command line', function () {
       );
       assert.equal(asked.code, 0, asked.err);
       assert.deepEqual(keys, ['Bearer k']);
-      const without = await cli('run', other, '--json');
+      const without = await cli('run', other, ...server, '--json');
       assert.deepEqual(
         without.lines.map(({ type, reward, unscored }) => [type, reward ?? unscored]),
         [

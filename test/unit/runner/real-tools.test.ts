@@ -11,7 +11,7 @@ import { newRun } from '../support/training';
 describe('the real tools of a run', function () {
   this.timeout(60_000);
   const TOOLS =
-    'export const tools = { get_order: () => ({ status: "sent" }), cancel_order: () => ({ ok: true }) };\n';
+    'export const get_order = () => ({ status: "sent" });\nexport const cancel_order = () => ({ ok: true });\n';
   const secret = async () => undefined;
   let folder: string;
   let config: RunConfig;
