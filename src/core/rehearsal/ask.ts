@@ -46,7 +46,10 @@ export async function rehearseHere(
     } else if (wanted.kind === 'observation') {
       state = accept(state, { kind: 'observation' });
     } else if (wanted.kind === 'tokens') {
-      const request = { ...requestFor(wanted, from.setup.options), unwatched: ports.unwatched };
+      const request = {
+        ...requestFor(wanted, from.setup.options),
+        ...(ports.unwatched && { unwatched: true }),
+      };
       const before = state;
       for await (const sampled of ports.policy.sample(request, signal)) {
         state = accept(state, { kind: 'token', token: { ...sampled, origin: 'sampled' } });

@@ -148,7 +148,11 @@ async function sampleOutput(
   const { unwatched } = ports;
   const policy = (wanted.role === 'rehearse' && ports.rehearser) || ports.policy;
   const maxTokens = until === oneToken ? 1 : wanted.maxTokens;
-  const request = { ...requestFor(wanted, session.setup.options), maxTokens, unwatched };
+  const request = {
+    ...requestFor(wanted, session.setup.options),
+    maxTokens,
+    ...(unwatched && { unwatched }),
+  };
   let given = 0;
   for await (const sampled of policy.sample(request, signal)) {
     given++;
