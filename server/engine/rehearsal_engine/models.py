@@ -42,8 +42,8 @@ class Served:
         self._read = self._from_source
         self._loading = threading.Lock()
 
-    def variant(self, name: str, adapter: str, version: object, read: Callable[[], object]) -> Served:
-        """Other weights of the same architecture and tokenizer; `read` gives them as a `model.Model`."""
+    def variant(self, name: str, adapter: str, version: object, read: Callable[[], object] | None = None) -> Served:
+        """Other weights of the same architecture and tokenizer; `read` gives them as a `model.Model` when they are first needed."""
         other = copy.copy(self)
         other.name, other.adapter, other.version, other._read = name, adapter, version, read
         other.model, other._loading = None, threading.Lock()
@@ -75,9 +75,12 @@ class Served:
                 return
             self._check_room()
             self.announce(event="loading", model=self.name, device=str(self.options.device))
-            model = self._read()
-            model.rowwise_head = self.options.deterministic
-            self.model = model
+            self.take(self._read())
+
+    def take(self, model) -> None:
+        """Computes with these weights from now on."""
+        model.rowwise_head = self.options.deterministic
+        self.model = model
 
     def _check_room(self) -> None:
         """Refuses what cannot fit before it takes the machine's memory. Twice: as read, and as computed with."""
@@ -106,7 +109,7 @@ class Registry:
         if len(self.served) < len(served):
             raise LoadError("Two models have one name. Give each its own: --model NAME=PATH.")
         self.trained: dict[str, Served] = {}  # weights in training, as a sampler has them now
-        self.saved = None  # learning.saved.Saved: checkpoints, where there is learning
+        self.saved = None  # api.tinker_saved.Saved: checkpoints, where there is learning
 
     def find(self, name: str | None) -> Served | None:
         if name is None:

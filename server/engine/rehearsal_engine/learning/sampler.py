@@ -60,8 +60,8 @@ def snapshot(served: Served, trainer: Trainer, id: str, name: str, version: int)
     dtype = served.model.dtype if served.model is not None else None
     module = trainer.merged(id)
     module = module.to(dtype) if dtype else module
-    taken = served.variant(name, id, version, lambda: computed(served, module))
-    taken.load()
+    taken = served.variant(name, id, version)
+    taken.take(computed(served, module))
     memory.give_back()
     return taken
 
