@@ -21,7 +21,14 @@ export async function listModels(baseUrl: string, token?: string, signal?: Signa
 export async function modelCards(server: ModelServer, signal?: Signal): Promise<ModelCard[]> {
   const answer = (await server.get('/v1/models', signal)) as { data?: unknown } | null;
   if (!Array.isArray(answer?.data)) throw errors.odd(server.url, 'its /v1/models gives no list');
-  return answer.data.filter((card) => typeof card?.id === 'string').map(readCard);
+  const cards = answer.data.filter((card) => typeof card?.id === 'string');
+  const known = cards.map(readCard);
+  // vLLM says of an adapter only whose it is.
+  return known.map((card, i) => ({
+    ...card,
+    contextLength:
+      card.contextLength ?? known.find(({ id }) => id === cards[i].parent)?.contextLength ?? null,
+  }));
 }
 
 function readCard(card: { [key: string]: unknown }): ModelCard {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { VllmSampler } from '../../../../src/node/learners/vllm';
+import { ModelServer } from '../../../../src/node/policies/http';
+import { modelCards } from '../../../../src/node/policies/models';
 
 const FIXTURE = path.join(import.meta.dirname, '../../../fixtures/model-servers/vllm-lora.jsonl');
 
@@ -43,6 +48,23 @@ describe('vLLM as the sampler', () => {
       assert.match(error.next, /--enable-lora/);
       return true;
     });
+  });
+
+  it('has a context as long as its base', async () => {
+    const lines = fs.readFileSync(FIXTURE, 'utf8').trim().split('\n');
+    const { body } = lines.map((line) => JSON.parse(line) as Exchange).find((one) => one.case === 'models2')!;
+    const server = http.createServer((_, response) => response.end(body)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const cards = await modelCards(new ModelServer({ baseUrl: `http://127.0.0.1:${port}` }));
+    server.close();
+    assert.deepEqual(
+      cards.map(({ id, contextLength }) => [id, contextLength]),
+      [
+        ['tiny', 512],
+        ['policy', 512],
+      ],
+    );
   });
 
   it('forgets one, and says where it knows none', async () => {
