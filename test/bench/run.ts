@@ -12,6 +12,7 @@ import { decodeRows } from './rows/decode';
 import { diffRows } from './rows/diff';
 import { learnRows } from './rows/learn';
 import { rolloutRows } from './rows/rollouts';
+import { runnerRows } from './rows/runner';
 import { stepRows } from './rows/step';
 import { toolRows } from './rows/tools';
 import { trainingRows } from './rows/training';
@@ -24,6 +25,7 @@ const ROWS = [
   ...rolloutRows,
   ...toolRows,
   ...trainingRows,
+  ...runnerRows,
 ];
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 

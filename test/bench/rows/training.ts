@@ -1,12 +1,12 @@
 /** Training as a whole: the engine's memory over many steps, a step beside another trainer's, and how full its batches are. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import readline from 'node:readline';
 import { promisify } from 'node:util';
 import { loadEnvironment } from '../../../src/core/environment/load';
 import { TinkerSession } from '../../../src/node/learners/tinker';
 import { planRollouts, runRollouts } from '../../../src/node/rollouts';
+import { startEngine } from '../engine';
 import type { Bench, Measured, Row } from '../row';
 import { randomModel, serverFor } from '../server';
 
@@ -47,13 +47,8 @@ export const trainingRows: Row[] = [
 async function memory(bench: Bench): Promise<number[]> {
   const model = await randomModel(bench);
   const runs = path.join(bench.scratch, 'runs');
-  const args = ['-m', 'rehearsal_engine', '--model', `random=${model}`, '--device', 'cpu', '--threads', '1'];
-  const engine = spawn(bench.python, [...args, '--checkpoints', runs, '--exit-with-parent'], {
-    cwd: path.join(bench.root, 'server/engine'),
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const { baseUrl, process: engine } = await startEngine(bench, `random=${model}`, '--checkpoints', runs);
   try {
-    const baseUrl = `http://127.0.0.1:${await portOf(engine.stdout)}`;
     const session = await TinkerSession.open({ baseUrl });
     const learner = await session.create('random', null, { run: 'memory' });
     const name = await learner.toSampler();
@@ -104,14 +99,6 @@ async function sample(baseUrl: string, model: string, prompt: number[], seed: nu
       advantages: [...before, ...token_ids.map(() => (i - 3.5) / 1000)],
     };
   });
-}
-
-async function portOf(stdout: NodeJS.ReadableStream): Promise<number> {
-  for await (const line of readline.createInterface({ input: stdout })) {
-    const event = JSON.parse(line) as { event: string; port?: number };
-    if (event.event === 'ready') return event.port!;
-  }
-  throw new Error('the engine ended before it was ready');
 }
 
 /** KiB of a process that are in memory. */

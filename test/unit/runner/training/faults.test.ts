@@ -95,17 +95,21 @@ describe('a training run in which something goes wrong', function () {
   it('stops where a loss is no number, names the rollouts and keeps the weights before', async () => {
     const store = make({ checkpoints: { every: 3, keep: 2 }, replayShare: 0, kl: { act: 0, rehearse: 0 } });
     await run(store, 1);
-    // What the sampler is said to have found all but impossible: the ratio overflows.
     const other = make();
     await run(other, 2);
-    const broken = (await other.rolloutsOf(2)).map((record) => ({
-      ...record,
-      records: record.records.map((one) => impossible(one, record.outputs[0]!.advantage)),
-    }));
+    // What was punished the sampler is said to have found all but impossible: the ratio overflows.
+    const broken = (await other.rolloutsOf(2)).map((record) => {
+      const good = record.index % 2 === 1;
+      const records = good ? record.records : record.records.map(impossible);
+      return { ...record, reward: good ? 1 : 0, success: good, records };
+    });
     await store.appendRollouts(broken);
     await run(store);
     assert.equal(store.status.state, 'failed');
-    assert.match(store.status.message, /The loss of step 2 is not a number\. It comes from rollouts \d/);
+    assert.match(
+      store.status.message,
+      /The loss of step 2 is not a number\. It comes from rollouts 0, 2, 4, 6 of/,
+    );
     assert.deepEqual(
       store.metrics().map(({ step }) => step),
       [0, 1],
@@ -147,9 +151,9 @@ describe('a training run in which something goes wrong', function () {
   });
 });
 
-/** A reply in which every sampled token of a punished rollout has a log-probability that no model gives. */
-function impossible(record: unknown, advantage: number | null): unknown {
+/** A reply whose token has a log-probability that no model gives. */
+function impossible(record: unknown): unknown {
   const { reply } = record as { reply: { kind: string; token?: { logprob: number } } };
-  if (reply.kind !== 'token' || !advantage || advantage > 0) return record;
+  if (reply.kind !== 'token') return record;
   return { ...(record as object), reply: { ...reply, token: { ...reply.token, logprob: -2000 } } };
 }
