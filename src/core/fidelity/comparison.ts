@@ -83,7 +83,8 @@ export function summaryRecord(
   environment: string,
   { model, pairs, uncompared }: ComparisonRun,
 ): Extract<ComparisonRecord, { type: 'summary' }> {
-  const own = counted(pairs);
+  // In their order, not in that in which they came to an end: the same calls give the same summary.
+  const own = counted(inOrder(pairs));
   return {
     type: 'summary',
     environment,
@@ -99,7 +100,7 @@ export function modelsRecord(
   environment: string,
   runs: readonly ComparisonRun[],
 ): Extract<ComparisonRecord, { type: 'models' }> {
-  const sides = runs.map(({ model, pairs }) => ({ model, pairs: counted(pairs) }));
+  const sides = runs.map(({ model, pairs }) => ({ model, pairs: counted(inOrder(pairs)) }));
   return { type: 'models', environment, ...besideEachOther(sides) };
 }
 

@@ -6,7 +6,7 @@ import { UsageError } from '../../../src/cli/arguments';
 import { compare } from '../../../src/cli/compare';
 import { styleFor } from '../../../src/cli/style';
 import type { Terminal } from '../../../src/cli/terminal';
-import type { ComparedCall } from '../../../src/core/fidelity/comparison';
+import { type ComparedCall, recordsOf } from '../../../src/core/fidelity/comparison';
 import type { ModelsSummary } from '../../../src/core/fidelity/models';
 import type { SurpriseSummary } from '../../../src/core/fidelity/surprise';
 import { sharedServer, temporary } from '../support/server';
@@ -78,6 +78,20 @@ describe('rehearsal compare', function () {
     const tokens = pairs.reduce((sum, pair) => sum + pair.surprise!.tokens, 0);
     assert.deepEqual([surprise.tokens, surprise.unscored, surprise.tools[0]!.tool], [tokens, 0, 'switch']);
     assert.ok(surprise.bitsPerToken! > 1 && surprise.bitsPerByte! > 0);
+  });
+
+  it('prints what the compare page exports of the same pairs', async () => {
+    const { lines } = await ran(['--json']);
+    const pairs = lines
+      .filter(({ type }) => type === 'pair')
+      .sort((a, b) => Number(a.index) - Number(b.index));
+    const calls = pairs.map(({ type: _, model: __, author, ...call }) => ({
+      ...call,
+      author: author ?? undefined,
+    })) as unknown as ComparedCall[];
+    const run = { model: String(pairs[0]!.model), pairs: calls, uncompared: [] };
+    const exported = JSON.parse(JSON.stringify(recordsOf('lamp', [run]))) as unknown;
+    assert.deepEqual(exported, [...pairs, lines.at(-1)]);
   });
 
   it('holds two models against the same calls: one that is compared with itself is as good', async () => {
