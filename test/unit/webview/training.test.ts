@@ -7,7 +7,8 @@ import { isFromTraining, isToTraining } from '../../../webview/common/training-v
 import { stepped } from '../../../webview/training/form/stepped';
 import { checkpointRows, gapSeries, hasParted } from '../../../webview/training/run/gap';
 import { merged, stepsWithRollouts } from '../../../webview/training/run/model';
-import { SPECS, seriesOf } from '../../../webview/training/run/series';
+import { seriesOf } from '../../../webview/training/run/series';
+import { SPECS } from '../../../webview/training/run/specs';
 import { detail, groups, metrics, runMessage, status } from '../../webview/run';
 
 describe('curves of a run', () => {

@@ -14,7 +14,8 @@ import { Head, isActive } from './head';
 import { merged, type RunModel, stepsWithRollouts } from './model';
 import { Overlays } from './overlays';
 import { Result } from './result';
-import { SPECS, seriesOf } from './series';
+import { seriesOf } from './series';
+import { SPECS } from './specs';
 import { Warnings } from './warnings';
 
 /** What a person looks at: a step, and one of its rollouts; null for the newest. */
