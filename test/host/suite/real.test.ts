@@ -88,7 +88,8 @@ async function revokeAll(): Promise<string> {
 }
 
 const webview = (selector: string) => ({ selector, webview: true });
-const texts = (selector: string) => driver<string[]>({ op: 'texts', ...webview(selector) }).catch(() => []);
+const texts = (selector: string): Promise<string[]> =>
+  driver<string[]>({ op: 'texts', ...webview(selector) }).catch(() => []);
 const click = (selector: string) => driver({ op: 'click', ...webview(selector) });
 const shownText = () => vscode.window.activeTextEditor?.document.getText() ?? '';
 const callOf = (index: number) => `[aria-label="Execute for Real, turn 1, call ${index + 1}"]`;
