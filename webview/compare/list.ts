@@ -121,24 +121,34 @@ export class CallList {
       element.remove();
       this.drawn.delete(id);
     }
-    for (const id of wanted) this.place(id);
+    // In their order in the page too: a screen reader may read it line by line.
+    let before: Element | null = null;
+    for (const id of [...wanted].sort((a, b) => this.placeOf(a) - this.placeOf(b))) {
+      const element = this.place(id);
+      if (!element) continue;
+      if (element.previousElementSibling !== before) {
+        if (before) before.after(element);
+        else this.body.prepend(element);
+      }
+      before = element;
+    }
     setAttribute(this.element, 'aria-activedescendant', chosen === null ? null : `call-${chosen}`);
   }
 
-  private place(id: number): void {
+  private place(id: number): HTMLElement | null {
     const row = this.rows.get(id);
-    if (!row) return;
+    if (!row) return null;
     let element = this.drawn.get(id);
     if (!element) {
       element = this.rowOf(row);
       this.drawn.set(id, element);
-      this.body.append(element);
     }
     const place = this.placeOf(id);
     element.style.transform = `translateY(${place * ROW}px)`;
     setAttribute(element, 'aria-posinset', String(place + 1));
     setAttribute(element, 'aria-setsize', String(this.ids.length));
     setAttribute(element, 'aria-selected', String(id === this.selected));
+    return element;
   }
 
   private rowOf(row: RowView): HTMLElement {
