@@ -13,7 +13,7 @@ import { RunReader } from '../../src/node/runs/reader';
 import { RunStore } from '../../src/node/runs/store';
 import { type StartedEngine, startEngine } from '../unit/support/engine';
 import { ROOT, temporary, tinyModel } from '../unit/support/server';
-import { addressFile, MODEL, tinyConfig } from '../unit/support/tiny-run';
+import { addressFile, MODEL, phaseFile, tinyConfig } from '../unit/support/tiny-run';
 
 const KILLS = Number(process.env.REHEARSAL_KILLS ?? 30);
 const PHASES = ['sampling', 'learning', 'saving'] as const;
@@ -86,8 +86,17 @@ class World {
   }
 
   private startRunner(): void {
+    fs.rmSync(phaseFile(this.home), { force: true });
     const args = [this.program, this.home, this.runs.at(-1)!];
     this.runner = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  private get phase(): string {
+    try {
+      return fs.readFileSync(phaseFile(this.home), 'utf8');
+    } catch {
+      return 'starting';
+    }
   }
 
   private get status(): RunStatus {
@@ -98,14 +107,14 @@ class World {
   async killIn(phase: string, victim: (typeof VICTIMS)[number]): Promise<string | null> {
     const from = Date.now();
     const wait = Math.random() * (phase === 'saving' ? 60 : 400);
-    while (this.status.phase !== phase) {
+    while (this.phase !== phase) {
       if (this.isOver()) return null;
-      if (Date.now() - from > 900_000) throw new Error(`never ${phase}: ${JSON.stringify(this.status)}`);
+      if (Date.now() - from > 900_000) throw new Error(`never ${phase}: ${this.status.message}`);
       await pause(2);
     }
     await pause(wait);
-    const { phase: during, state } = this.status;
-    if (state === 'done') return null;
+    const during = this.phase;
+    if (this.isOver()) return null;
     if (victim !== 'engine') await killed(this.runner!);
     if (victim !== 'runner') {
       await this.engine.kill();

@@ -177,5 +177,5 @@ const DOING = {
 };
 
 function phasesOf({ store }: TrainingRun, step: number): Phases {
-  return new Phases((phase) => void store.setStatus({ step, phase: DOING[phase] }));
+  return new Phases((phase) => void store.setStatus({ step, phase: DOING[phase] }, false));
 }

@@ -10,7 +10,8 @@ export interface RunStore {
   readonly folder: string;
   readonly config: RunConfig;
   readonly status: RunStatus;
-  setStatus(patch: Partial<RunStatus>): unknown;
+  /** @param kept false: only told to who is watching */
+  setStatus(patch: Partial<RunStatus>, kept?: boolean): unknown;
   appendRollouts(records: readonly RolloutRecord[]): void | Promise<void>;
   rolloutsOf(step: number): RolloutRecord[] | Promise<RolloutRecord[]>;
   appendMetrics(metrics: Metrics): void | Promise<void>;

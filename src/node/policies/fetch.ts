@@ -36,11 +36,36 @@ export const directFetch: typeof globalThis.fetch = async (input, init = {}) => 
   return new Response(EMPTY.has(status) ? null : whole, { status, headers });
 };
 
+/**
+ * The value of a good answer in JSON; a `Response` around it would cost more than reading it. Any other answer is one.
+ * Throws `SyntaxError` where a good answer is no JSON.
+ */
+export async function directValue(
+  url: string,
+  init: RequestInit & { body?: string },
+): Promise<{ value: unknown } | { response: Response }> {
+  const at = new URL(url);
+  if (!(at.protocol in agents)) return { response: await fetch(url, init) };
+  const answer = await ask(at, init, init.body);
+  const status = answer.statusCode ?? 0;
+  if (status >= 300 && status < 400 && answer.headers.location) {
+    answer.destroy();
+    return { response: await fetch(url, init) };
+  }
+  const whole = await read(answer, at);
+  if (status >= 200 && status < 300) return { value: JSON.parse(whole.toString('utf8')) };
+  return { response: new Response(EMPTY.has(status) ? null : whole, { status, headers: headersOf(answer) }) };
+}
+
 const EMPTY = new Set([204, 205, 304]);
 const BROKEN = new Set(['ECONNRESET', 'EPIPE']);
 
 function ask(url: URL, init: RequestInit, body?: string | Uint8Array): Promise<http.IncomingMessage> {
-  const headers = Object.fromEntries(new Headers(init.headers));
+  // A plain object is taken as it is: most are ours.
+  const headers: Record<string, string> =
+    init.headers && Object.getPrototypeOf(init.headers) === Object.prototype
+      ? { ...(init.headers as Record<string, string>) }
+      : Object.fromEntries(new Headers(init.headers));
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   // A length known beforehand, and nothing that has to be undone.
   headers['accept-encoding'] = 'identity';

@@ -2,7 +2,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { Signal } from '../../core/policy';
 import { errors, NodeError, oneLine } from '../errors';
-import { directFetch, MOST_ANSWER } from './fetch';
+import { directFetch, directValue, MOST_ANSWER } from './fetch';
 
 export interface ServerOptions {
   /** Address, with or without `/v1`. */
@@ -25,11 +25,14 @@ export class ModelServer {
   readonly stallMs: number;
   private readonly client: OpenAI;
   private readonly fetch: typeof globalThis.fetch;
+  /** Nobody gave another `fetch`. */
+  private readonly direct: boolean;
   private readonly headers: Record<string, string>;
 
   constructor(options: ServerOptions) {
     this.url = rootOf(options.baseUrl);
     this.stallMs = options.stallMs ?? 120_000;
+    this.direct = options.fetch === undefined;
     this.fetch = guarded(options.fetch ?? directFetch, this.url);
     this.headers = {
       accept: 'application/json',
@@ -59,12 +62,18 @@ export class ModelServer {
 
   /** Answers that come whole need nothing of the client, which costs more than the request itself; its errors are used. */
   private async whole(method: string, path: string, signal: AbortSignal, body?: Body): Promise<unknown> {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const init = { method, headers: this.headers, body: sent, signal };
     let response: Response;
     try {
-      const sent = body === undefined ? undefined : JSON.stringify(body);
-      response = await this.fetch(this.url + path, { method, headers: this.headers, body: sent, signal });
+      if (this.direct) {
+        const answer = await directValue(this.url + path, init);
+        if ('value' in answer) return answer.value;
+        response = await readable(answer.response);
+      } else response = await this.fetch(this.url + path, init);
     } catch (error) {
-      throw error instanceof NodeError ? error : new APIConnectionError({ cause: error as Error });
+      if (error instanceof NodeError || error instanceof SyntaxError) throw error;
+      throw new APIConnectionError({ cause: error as Error });
     }
     if (response.ok) return response.json();
     throw APIError.generate(response.status, (await response.json()) as object, undefined, response.headers);
@@ -190,13 +199,16 @@ const MOST_EVENT = 4 << 20;
  */
 function guarded(fetch: typeof globalThis.fetch, url: string): typeof globalThis.fetch {
   return async (input, init) => {
-    const response = bounded(await fetch(input, init), url);
-    if (response.ok) return response;
-    const headers = new Headers({ 'content-type': 'application/json' });
-    const retry = response.headers.get('retry-after');
-    if (retry !== null) headers.set('retry-after', retry);
-    return new Response(errorShape(await response.text()), { status: response.status, headers });
+    return readable(bounded(await fetch(input, init), url));
   };
+}
+
+async function readable(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const headers = new Headers({ 'content-type': 'application/json' });
+  const retry = response.headers.get('retry-after');
+  if (retry !== null) headers.set('retry-after', retry);
+  return new Response(errorShape(await response.text()), { status: response.status, headers });
 }
 
 function bounded(answer: Response, url: string): Response {

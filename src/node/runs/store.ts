@@ -101,12 +101,15 @@ export class RunStore extends RunReader {
     return this.rolloutFile.places;
   }
 
-  /** In the file when it returns. */
-  setStatus(patch: Partial<RunStatus>): RunStatus {
+  /**
+   * In the file when it returns.
+   * @param kept false: only told to who is watching, since it is over in a moment
+   */
+  setStatus(patch: Partial<RunStatus>, kept = true): RunStatus {
     const next = { ...this.current, ...patch, id: this.id };
     try {
       this.lock.check();
-      writeWhole(path.join(this.folder, FILES.status), statusText(next));
+      if (kept) writeWhole(path.join(this.folder, FILES.status), statusText(next));
     } catch (error) {
       throw error instanceof NodeError ? error : runErrors.unwritable(this.folder, error);
     }

@@ -81,6 +81,9 @@ export function tinyConfig(
 /** Where the test writes the engine's address, which changes whenever it is started again. */
 export const addressFile = (home: string) => path.join(home, 'engine-url');
 
+/** Where the runner of the fault tests writes what it does. */
+export const phaseFile = (home: string) => path.join(home, 'phase');
+
 /** Address of the engine once it answers; asks until it does. */
 export async function liveEngine(home: string, signal: AbortSignal): Promise<{ baseUrl: string }> {
   for (;;) {
