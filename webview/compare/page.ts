@@ -43,9 +43,12 @@ export class ComparePage {
   private state: Saved;
   private number = 0;
   private pair: PairView | null = null;
+  /** The call that is shown was chosen by the person: it stays, whatever else comes. */
+  private isChosen: boolean;
 
   constructor(private readonly options: PageOptions) {
     this.state = options.saved;
+    this.isChosen = options.saved.selected !== null;
     const { post } = options;
     this.head = new Head(post, (side) => this.setSide(side));
     this.figures = new Figures({ show: (what) => this.filters.setShow(what) });
@@ -53,7 +56,7 @@ export class ComparePage {
     this.confusion = new Confusion((real, rehearsed) => this.filters.setOutcomes(real, rehearsed));
     this.filters = new Filters((filter) => this.setFilter(filter));
     this.list = new CallList({
-      chosen: (id) => this.select(id),
+      chosen: (id) => this.choose(id),
       open: (id) => post({ type: 'diff', ...this.of(id) }),
     });
     this.pane = new PairPane({
@@ -214,13 +217,19 @@ export class ComparePage {
     const none = this.status === 'running' ? 'Nothing was compared yet.' : 'No call.';
     this.list.setIds(ids, isFiltered ? 'No call is like this.' : none);
     const { selected } = this.state;
-    if (selected === null || this.list.placeOf(selected) < 0)
-      this.select(this.list.firstDiffering() ?? ids[0] ?? null);
+    const first = this.list.firstDiffering() ?? ids[0] ?? null;
+    const isThere = selected !== null && this.list.placeOf(selected) >= 0;
+    if (!isThere || (!this.isChosen && selected !== first)) this.select(first);
     else {
       this.list.select(selected, false);
       if (this.pair?.id !== selected) this.askForPair();
       this.pane.setPlace(this.list.placeOf(selected), ids.length);
     }
+  }
+
+  private choose(id: number): void {
+    this.isChosen = true;
+    this.select(id);
   }
 
   private select(id: number | null): void {
@@ -258,7 +267,7 @@ export class ComparePage {
     const { selected } = this.state;
     const place = selected === null ? -1 : this.list.placeOf(selected);
     const next = this.list.at(place + step);
-    if (next !== undefined) this.select(next);
+    if (next !== undefined) this.choose(next);
   }
 
   private of(id: number): { id: number; side: number } {
