@@ -178,9 +178,9 @@ async function run() {
     );
   }
   const base = await connectPolicy({ baseUrl: vllm.baseUrl, model: 'tiny' });
-  const [one, other] = await Promise.all(
-    [base, policy].map((p) => p.score({ prompt: [5, 9, 30], ids: [31, 32], priority: 0 })),
-  );
+  const asked = { prompt: [5, 9, 30], ids: [31, 32], priority: 0 };
+  const one = await base.score(asked);
+  const other = await policy.score(asked);
   report.check(
     'the base model beside it is what it was',
     one.some((token, i) => token.logprob !== other[i].logprob),
@@ -225,13 +225,14 @@ function datum(prompt, tokens, advantage) {
   };
 }
 
-function scores(policy, rollouts) {
-  return Promise.all(
-    rollouts.map(async ({ prompt, tokens }) => {
-      const given = await policy.score({ prompt, ids: tokens.map((token) => token.id), priority: 1 });
-      return sum(given.map((token) => token.logprob));
-    }),
-  );
+/** One after the other: with an adapter, vLLM 0.32 dies of several prompts that it scores at once. */
+async function scores(policy, rollouts) {
+  const found = [];
+  for (const { prompt, tokens } of rollouts) {
+    const given = await policy.score({ prompt, ids: tokens.map((token) => token.id), priority: 1 });
+    found.push(sum(given.map((token) => token.logprob)));
+  }
+  return found;
 }
 
 function sum(values) {
