@@ -1,0 +1,100 @@
+/** Comparing in the real workbench: from the palette, with the consent that a person gives, and after a reload. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Frame, Page } from 'playwright-core';
+import { comparisonsFolder, listComparisons, readComparison } from '../../src/node/fidelity/file';
+import { stopServer } from '../../src/node/server/ensure';
+import { pick, runCommand, shot, until, webviewWith } from '../harness/page';
+import { productEnvironment } from '../harness/product';
+import { openWorkbench, ROOT, type Workbench } from '../harness/workbench';
+
+const SHOTS = path.join(import.meta.dirname, 'shots');
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'rehearsal-compare-'));
+const environment = productEnvironment(scratch);
+
+describe('comparing in the workbench', function () {
+  this.timeout(300_000);
+  let workbench: Workbench;
+  let page: Page;
+
+  before(async () => {
+    workbench = await openWorkbench({ workspace: path.join(ROOT, 'examples'), env: environment });
+    page = workbench.page;
+  });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') await shot(page, SHOTS, 'compare-window-failed');
+  });
+  after(async () => {
+    await workbench?.stop();
+    await stopServer(environment.REHEARSAL_HOME);
+    fs.rmSync(scratch, { recursive: true, force: true });
+  });
+
+  const saved = () => listComparisons(comparisonsFolder(workbench.workspace));
+  const comparePage = (): Promise<Frame> => webviewWith(page, '.page .figures', 180_000);
+  const rows = async (frame: Frame) =>
+    frame.locator('.row').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+
+  it('holds recorded calls against their answers, without a question beyond which', async () => {
+    await runCommand(page, 'Rehearsal: Compare With Real Tools');
+    await pick(page, 'shop');
+    await pick(page, /^All recorded calls(?!, executed)/);
+    const frame = await comparePage();
+    const [one] = await until(() => saved().length > 0 && saved(), 'the comparison');
+    await until(async () => (await readComparison(one!.file)).complete, 'its end', 180_000);
+    await until(async () => (await rows(frame)).length === 7, 'the calls');
+    await until(async () => (await frame.locator('.progress[hidden]').count()) === 1, 'the end in the page');
+    await shot(page, SHOTS, 'compare-window');
+  });
+
+  it('is there after the window was opened again, with the same calls', async () => {
+    const frame = await comparePage();
+    await frame.locator('.row').nth(4).click();
+    const before = [
+      await rows(frame),
+      await frame.locator('.figure .big').allInnerTexts(),
+      await frame.locator('.about').innerText(),
+    ];
+    await workbench.reload();
+    const again = await comparePage();
+    await until(async () => (await rows(again)).length === 7, 'the calls');
+    await until(
+      async () => (await again.locator('.about').innerText()) === before[2],
+      'the call that was looked at',
+    );
+    assert.deepEqual(
+      [await rows(again), await again.locator('.figure .big').allInnerTexts()],
+      before.slice(0, 2),
+    );
+  });
+
+  it('executes a task after one question, which names what would run', async () => {
+    await runCommand(page, 'Rehearsal: Compare With Real Tools');
+    await pick(page, 'shop');
+    await pick(page, 'order-without-hash');
+    const dialog = page.locator('.monaco-dialog-box');
+    await dialog.waitFor({ timeout: 60_000 });
+    const text = await dialog.innerText();
+    for (const part of [/tools\.mjs/, /cancel_order/, /change_address/]) assert.match(text, part);
+    await shot(page, SHOTS, 'compare-consent');
+    await dialog.locator('.monaco-button', { hasText: /^Allow$/ }).click();
+    const task = await until(
+      () => saved().find(({ head }) => head.request.kind === 'tasks'),
+      'the comparison',
+      120_000,
+    );
+    const { runs } = await until(
+      async () => {
+        const read = await readComparison(task.file);
+        return read.complete && read;
+      },
+      'its end',
+      180_000,
+    );
+    assert.ok(runs[0]!.pairs.length + runs[0]!.uncompared.length > 0);
+    assert.ok(runs[0]!.pairs.every(({ recorded }) => !recorded));
+    assert.equal(await dialog.count(), 0, 'nobody is asked twice');
+  });
+});
