@@ -4,7 +4,7 @@
  */
 import type { Estimate, Evaluation, Metrics } from '../../../src/core/training/run.types';
 import type { Colour, Curve, Plot } from '../../common/chart/types';
-import { share, whole } from '../../common/format';
+import { whole } from '../../common/format';
 
 export interface Series {
   id: string;
