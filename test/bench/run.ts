@@ -71,7 +71,10 @@ try {
   for (const made of [...shared.values()].reverse()) await (await made.catch(() => undefined))?.end?.();
   fs.rmSync(scratch, { recursive: true, force: true });
 }
-fs.writeFileSync(RESULTS, `${JSON.stringify({ rows: results }, null, 2)}\n`);
+// Rows that were not asked for stay what they were.
+const before = fs.existsSync(RESULTS) ? (JSON.parse(fs.readFileSync(RESULTS, 'utf8')).rows as Result[]) : [];
+const all = ROWS.flatMap(({ id }) => [...results, ...before].find((result) => result.id === id) ?? []);
+fs.writeFileSync(RESULTS, `${JSON.stringify({ rows: all }, null, 2)}\n`);
 process.exit(failed ? 1 : 0);
 
 function line(result: Result): string {
