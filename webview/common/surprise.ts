@@ -1,4 +1,4 @@
-/** Surprise of a token of a real answer: how it is drawn, and how it is said. */
+/** Surprise of a token of a real answer, in bits: how unlikely the model finds it, in levels. */
 
 /** What each level holds, the least surprising first. */
 export const SURPRISE_LEVELS = ['< .5', '≥ .5', '≥ 1', '≥ 2', '≥ 4'] as const;

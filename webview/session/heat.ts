@@ -1,5 +1,6 @@
 /** Heat of a token: 0 (sure) to 4 (not at all), by what the person chose to see. */
 import type { TokenView } from '../../src/core/rehearsal/view.types';
+import { SURPRISE_LEVELS } from '../common/surprise';
 
 export type Heat = 'probability' | 'entropy' | 'surprise';
 
@@ -13,7 +14,7 @@ export interface HeatScale {
 export const HEATS: readonly HeatScale[] = [
   { value: 'probability', label: 'Probability', levels: ['≥ .95', '≥ .8', '≥ .5', '≥ .2', 'less'] },
   { value: 'entropy', label: 'Entropy', levels: ['≤ .1', '≤ .5', '≤ 1', '≤ 2', 'more'] },
-  { value: 'surprise', label: 'Surprise', levels: ['< .5', '≥ .5', '≥ 1', '≥ 2', '≥ 4'] },
+  { value: 'surprise', label: 'Surprise', levels: SURPRISE_LEVELS },
 ];
 
 const AT_LEAST = [0.95, 0.8, 0.5, 0.2];
@@ -31,13 +32,6 @@ export function entropyLevel(entropy: TokenView['entropy']): number {
   if (entropy === null) return 0;
   const level = AT_MOST.findIndex((bound) => entropy <= bound);
   return level < 0 ? AT_MOST.length : level;
-}
-
-const SURPRISING = [0.5, 1, 2, 4];
-
-/** By surprise in bits: how unlikely the model finds a token of the real answer. */
-export function surpriseLevel(bits: number | null): number {
-  return bits === null ? 0 : SURPRISING.filter((bound) => bits >= bound).length;
 }
 
 export function nextHeat(heat: Heat): Heat {

@@ -5,9 +5,9 @@
 import type { OtherView } from '../../src/core/rehearsal/view.types';
 import { el, fill, icon } from '../common/dom';
 import { bits, milliseconds, whole } from '../common/format';
+import { surpriseLevel } from '../common/surprise';
 import { printable } from '../common/text';
 import { button, setEnabled } from '../common/toolkit';
-import { surpriseLevel } from './heat';
 import { sourceBadge } from './sources';
 
 export type About = 'execute' | 'compare' | 'take' | 'score' | 'cancel' | 'openAnswer' | 'openDiff';
