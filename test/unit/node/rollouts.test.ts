@@ -121,4 +121,23 @@ describe('many rollouts', () => {
     assert.equal(first!.session, null);
     assert.match(String(first!.error), /cannot be saved/);
   });
+
+  it('leave one unscored whose check does not come to an end, and go on', async () => {
+    const tasks: Task[] = [
+      { ...task('a'), checks: [{ kind: 'answer', pattern: '^(a+)+$' }] },
+      { ...task('b'), checks: [{ kind: 'answer', pattern: 'a!$' }] },
+    ];
+    const results: RolloutResult[] = [];
+    const { seed, alternatives, temperature, topP, topK, minP } = DEFAULT_OPTIONS;
+    await runRollouts(planRollouts(environment, tasks, 1), {
+      policy: memoryPolicy({ act: [`${'a'.repeat(60)}!`] }),
+      sampling: { seed, alternatives, temperature, topP, topK, minP },
+      concurrency: 2,
+      onEnd: (result) => void results.push(result),
+    });
+    const [hangs, ends] = ['a', 'b'].map((id) => results.find((one) => one.task.id === id)!);
+    assert.equal(hangs!.reward.value, null);
+    assert.match(hangs!.reward.checks[0]!.reason, /took longer than 3 s/);
+    assert.equal(ends!.reward.value, 1);
+  });
 });
