@@ -105,7 +105,7 @@ describe('a training run, as a person makes it', () => {
     await run.getByLabel('Group size', { exact: true }).fill('1');
     await page.keyboard.press('Enter');
     await run.locator('[data-path="groupSize"] .problem.fail').waitFor({ timeout: 60_000 });
-    assert.equal(await run.getByRole('button', { name: 'Launch' }).getAttribute('aria-disabled'), 'true');
+    assert.equal(await run.locator('vscode-button.primary').getAttribute('aria-disabled'), 'true');
     await page.keyboard.press('Control+Z');
     await until(
       async () => (await run.getByLabel('Group size', { exact: true }).inputValue()) === '4',

@@ -78,10 +78,11 @@ describe('the reality gap', () => {
     assert.equal(plot.mark?.above, 'they part at step 30');
     assert.equal(plot.mark?.below, 'best checkpoint, real success .59');
     assert.equal(plot.gap?.figure, 'gap .47');
-    assert.equal(plot.gap?.from, 30);
+    assert.equal(plot.hatch?.from, 30);
+    assert.equal(plot.gap?.isWide, true);
     assert.match(
       summary,
-      /^Reward in rehearsal is \.97, success on the real tools \.50, a gap of \.47 .* They part at step 30/,
+      /^Reward in rehearsal is \.9\d in training and \.97 on the validation tasks, success on the real tools \.50, a gap of \.47 .* They part at step 30/,
     );
   });
 
@@ -101,6 +102,17 @@ describe('the reality gap', () => {
     );
   });
 
+  it('takes the run at its word that the rehearser pleases', () => {
+    const low = rows.map((row) =>
+      row.evaluation
+        ? { ...row, evaluation: { ...row.evaluation, gap: { value: -0.5, low: -0.6, high: -0.4, n: 64 } } }
+        : row,
+    );
+    assert.equal(gapSeries(low, 30).plot.hatch, undefined);
+    assert.equal(gapSeries(low, 30, true).plot.mark?.above, 'they part at step 30');
+    assert.equal(gapSeries(low, 30, true).plot.gap?.isWide, false);
+  });
+
   it('claims no gap where the real tools did not run', () => {
     const dreamt = rows.map((row) =>
       row.evaluation
@@ -109,7 +121,11 @@ describe('the reality gap', () => {
     );
     const { plot, summary } = gapSeries(dreamt, 30);
     assert.equal(plot.gap, undefined);
-    assert.equal(plot.curves.length, 1);
+    assert.equal(plot.hatch, undefined);
+    assert.deepEqual(
+      plot.curves.map(({ label }) => label),
+      ['reward in rehearsal', 'same tasks, rehearsed'],
+    );
     assert.match(summary, /real tools did not run, so no gap can be measured/);
   });
 

@@ -91,7 +91,13 @@ function gapOf(plot: Plot, gap: NonNullable<Plot['gap']>, y: (value: number) => 
   });
   const [upper, lower] = ends;
   if (upper == null || lower == null) return null;
-  const label = el('div', 'gapmark', el('i'), el('b', {}, gap.figure), el('span', 'mute', gap.note));
+  const label = el(
+    'div',
+    gap.isWide ? 'gapmark wide' : 'gapmark',
+    el('i'),
+    el('b', {}, gap.figure),
+    el('span', 'mute', gap.note),
+  );
   const [from, to] = [y(upper), y(lower)].sort((a, b) => a - b) as [number, number];
   label.style.top = `${from}px`;
   label.style.height = `${Math.max(to - from, 2)}px`;

@@ -15,7 +15,7 @@ export function paintUnder(chart: uPlot, plot: Plot, palette: Palette, tint: boo
   clip(chart);
   if (plot.stacked) bars(chart, plot, palette);
   else {
-    if (plot.gap) hatch(chart, plot, plot.gap, palette);
+    if (plot.hatch) hatch(chart, plot, plot.hatch, palette);
     for (const curve of plot.curves) {
       if (!curve.low || !curve.high || curve.band === false) continue;
       const { high, low } = curve;
@@ -80,7 +80,12 @@ function diamond(ctx: CanvasRenderingContext2D, cx: number, cy: number, palette:
 }
 
 /** Diagonal lines where the two curves have parted. */
-function hatch(chart: uPlot, plot: Plot, { upper, lower, from }: NonNullable<Plot['gap']>, palette: Palette) {
+function hatch(
+  chart: uPlot,
+  plot: Plot,
+  { upper, lower, from }: NonNullable<Plot['hatch']>,
+  palette: Palette,
+) {
   const [above, below] = [plot.curves[upper]!.values, plot.curves[lower]!.values];
   const at = plot.steps.flatMap((step, i) => {
     const [high, low] = [between(plot, above, i), between(plot, below, i)];

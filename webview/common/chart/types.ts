@@ -37,8 +37,10 @@ export interface Plot {
   stacked?: boolean;
   /** A step with a mark on one of the curves, named above and below. */
   mark?: { step: number; curve: number; above: string; below: string };
-  /** Two curves whose distance matters, from a step on. */
-  gap?: { upper: number; lower: number; from: number; figure: string; note: string };
+  /** The distance of two curves at their ends, as a figure beside them. */
+  gap?: { upper: number; lower: number; figure: string; note: string; isWide: boolean };
+  /** Two curves that have parted at a step. */
+  hatch?: { upper: number; lower: number; from: number };
 }
 
 /** Index of the last value at or before `index`, −1 where there is none. */

@@ -1,5 +1,5 @@
 /** The page of a run: puts its parts together, and hands each message to those whom it concerns. */
-import type { Metrics } from '../../../src/core/training/run.types';
+import type { Metrics, RunStatus } from '../../../src/core/training/run.types';
 import { el } from '../../common/dom';
 import { ErrorBar } from '../../common/notice';
 import { printable } from '../../common/text';
@@ -14,7 +14,7 @@ import { Head, isActive } from './head';
 import { merged, type RunModel, stepsWithRollouts } from './model';
 import { Overlays } from './overlays';
 import { Result } from './result';
-import { seriesOf } from './series';
+import { type Series, seriesOf } from './series';
 import { SPECS } from './specs';
 import { Warnings } from './warnings';
 
@@ -182,7 +182,7 @@ export class RunPage {
     this.result.update(status);
     this.warnings.update(status);
     this.checkpoints.update(status, metrics, facts);
-    this.gap.update(gapSeries(metrics, status.bestStep), this.overlaysOf(null));
+    this.gap.update(gapOfRun(metrics, status), this.overlaysOf(null));
     if (was && was !== status.state && !isActive(status.state))
       this.told.textContent = `The run is ${status.state}. ${printable(status.message)}`;
   }
@@ -201,7 +201,7 @@ export class RunPage {
   private showCurves(): void {
     if (!this.run) return;
     const { status, metrics } = this.run;
-    this.gap.update(gapSeries(metrics, status.bestStep), this.overlaysOf(null));
+    this.gap.update(gapOfRun(metrics, status), this.overlaysOf(null));
     SPECS.forEach((spec, i) => {
       const card = this.cards[i]!;
       const series = seriesOf(spec, metrics);
@@ -269,4 +269,12 @@ export class RunPage {
     this.place = place;
     this.keep(place);
   }
+}
+
+function gapOfRun(metrics: readonly Metrics[], { bestStep, warnings }: RunStatus): Series {
+  return gapSeries(
+    metrics,
+    bestStep,
+    warnings.some(({ code }) => code === 'pleasing'),
+  );
 }
