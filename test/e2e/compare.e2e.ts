@@ -125,7 +125,7 @@ describe('compare page', function () {
       list.map((one) => ({
         name: one.className,
         sup: one.querySelector('sup')?.textContent,
-        tab: (one as HTMLElement).tabIndex,
+        tab: Number(one.getAttribute('tabindex')),
       })),
     )) as { name: string; sup?: string; tab: number }[];
     assert.equal(all.filter(({ tab }) => tab === 0).length, 1);

@@ -23,11 +23,11 @@ export class Spares {
 
   /** @param key of the module's sources and the state that a session begins in */
   take(key: string): Running | null {
-    const at = this.kept.findIndex((one) => one.key === key);
-    if (at < 0) return null;
-    const [{ running }] = this.kept.splice(at, 1) as [{ running: Running }];
-    this.host.wake(running.s);
-    return running;
+    const found = this.kept.find((one) => one.key === key);
+    if (!found) return null;
+    this.kept.splice(this.kept.indexOf(found), 1);
+    this.host.wake(found.running.s);
+    return found.running;
   }
 
   give(key: string, running: Running): void {
