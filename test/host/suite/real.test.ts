@@ -68,7 +68,8 @@ async function allowingCommand(id: string, argument: object): Promise<void> {
   await done;
 }
 
-const ROW = '.quick-input-list .monaco-list-row';
+/** Rows of a list that was closed stay in the page, hidden. */
+const ROW = '.quick-input-list .monaco-list-row:visible';
 
 /** Takes all consents back through the list; gives what it listed. */
 async function revokeAll(): Promise<string> {
