@@ -2,6 +2,7 @@
  * Many rehearsals at once, each with a session file of its own: the Test Explorer and `rehearsal run` both use
  * this, so that the same seed gives the same results in the editor and in the terminal.
  */
+import { setImmediate } from 'node:timers/promises';
 import { createRenderer } from '../core/conversation/render';
 import type { Environment, Task } from '../core/environment/types';
 import type { Policy, Sampling, Signal } from '../core/policy';
@@ -83,6 +84,8 @@ export function planRollouts(
   ).flat();
 }
 
+const AT_ONCE = 8;
+
 /** Runs them all. One that fails ends only itself; after an abort no further one starts. */
 export async function runRollouts(
   requests: readonly RolloutRequest[],
@@ -97,7 +100,13 @@ export async function runRollouts(
       await options.onEnd?.(await runOne(next, ports, options));
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, options.concurrency) }, worker));
+  const workers: Promise<void>[] = [];
+  while (workers.length < Math.max(1, Math.min(options.concurrency, requests.length))) {
+    workers.push(worker());
+    // Hundreds of beginnings in a row would keep all else waiting.
+    if (workers.length % AT_ONCE === 0) await setImmediate();
+  }
+  await Promise.all(workers);
 }
 
 async function runOne(
