@@ -14,7 +14,7 @@ import { runsClient } from './runs-client';
 import { compareRuns } from './runs-compare';
 import { EXIT, type Terminal } from './terminal';
 import { keysFor } from './train';
-import { estimate, follow } from './train-follow';
+import { estimate, follow, resultLines } from './train-follow';
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -130,6 +130,7 @@ async function show(ids: readonly string[], { client, values, terminal }: Given)
       `  checkpoint ${step}: ${printable(model)}${success ? `, success ${estimate(success)}` : ''}${marks ? ` (${marks})` : ''}`,
     );
   }
+  for (const line of resultLines(status)) print(`  ${line}`);
   for (const { step, message } of status.warnings)
     print(`  ${style.warn('!')} step ${step}: ${printable(message)}`);
   return EXIT.ok;

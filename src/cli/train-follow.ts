@@ -1,7 +1,7 @@
 /** How a run goes, line by line. */
 
 import { printable } from '../core/text';
-import type { Estimate, Metrics, RunStatus, Warning } from '../core/training/run.types';
+import type { Estimate, Evaluation, Metrics, RunStatus, Warning } from '../core/training/run.types';
 import { errorText } from '../core/user-error';
 import type { RunsClient } from '../node/runs/client';
 import type { Terminal } from './terminal';
@@ -59,7 +59,10 @@ export async function follow(
     terminal.signal.removeEventListener('abort', aborted);
   }
   const status = last ?? (await client.get(id));
-  if (!json && !terminal.signal.aborted && status.state === 'done') page.print(endLine(status));
+  if (!json && !terminal.signal.aborted && status.state === 'done') {
+    page.print(endLine(status));
+    for (const line of resultLines(status)) page.print(line);
+  }
   return OUTCOMES.includes(status.state) ? (status.state as Outcome) : 'stopped';
 }
 
@@ -72,6 +75,19 @@ function endLine({ id, checkpoints, bestStep }: RunStatus): string {
   if (!best) return `${id} is done.`;
   const success = best.success ? `, success ${estimate(best.success)}` : '';
   return `${id} is done. Its best checkpoint is ${printable(best.model)}${success}.`;
+}
+
+/** What came of it on the test tasks, where it has some. */
+export function resultLines({ result }: RunStatus): string[] {
+  if (!result?.difference) return [];
+  const { on, start, best, difference } = result;
+  const success = ({ realSuccess, rehearsedSuccess }: Evaluation) =>
+    (on === 'real' ? realSuccess : rehearsedSuccess)?.value.toFixed(2) ?? '–';
+  const where = on === 'real' ? 'on real tools' : 'in rehearsal';
+  const { better, worse } = difference;
+  return [
+    `test: success ${where} ${success(start)} at the start, ${success(best)} at step ${result.step}: ${signed(difference)}, ${better} tasks better, ${worse} worse`,
+  ];
 }
 
 /** A line a step, one for its evaluation, and one for each warning. */

@@ -7,11 +7,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Metrics, RunStatus } from '../../../src/core/training/run.types';
 import { errorText } from '../../../src/core/user-error';
-import { createJudge, type Judge } from '../../../src/node/judge/judge';
 import { runErrors } from '../../../src/node/runs/errors';
 import { RunReader, runIds } from '../../../src/node/runs/reader';
 import { type NewRun, RunStore } from '../../../src/node/runs/store';
 import type { TrainingRun } from '../training/run';
+import { judgeOf } from './judge';
 import { Keys, type KeyValues } from './keys';
 import { executorHashOf, realTools } from './real-tools';
 import { secondsLeft } from './time-left';
@@ -308,14 +308,4 @@ export class Runs {
       }
     }
   }
-}
-
-/** What it said is kept in the run's folder: after a restart it is not asked again. */
-function judgeOf({ id, config, folder }: RunStore, keys: Keys): Judge | null {
-  const { judge } = config.settings;
-  if (!judge?.url || !judge.model) return null;
-  const { url, model, keyVariable, timeoutSeconds } = judge;
-  const apiKey = keyVariable && keys.get(id, keyVariable);
-  const cacheFile = path.join(folder, 'judgements.jsonl');
-  return createJudge({ url, model, timeoutSeconds, cacheFile, ...(apiKey ? { apiKey } : {}) });
 }

@@ -13,7 +13,7 @@ const ENVIRONMENT = {
   executor: { kind: 'module', path: 'tools.mjs' },
   limits: { act: 10, rehearse: 10 },
   maxTurns: 2,
-  tasks: ['one', 'two', 'three'].map((id) => ({
+  tasks: ['one', 'two', 'three', 'four'].map((id) => ({
     id,
     instruction: `Say ${id}.`,
     checks: [{ kind: 'forbidden', calls: [{ tool: 'switch' }] }],
@@ -21,7 +21,7 @@ const ENVIRONMENT = {
 };
 const TRAINING = {
   environment: 'lamp.rehearsal.json',
-  tasks: { train: ['one', 'two'], validation: ['three'] },
+  tasks: { train: ['one', 'two'], validation: ['three'], test: ['four'] },
   steps: 2,
   groupSize: 2,
   evaluation: { every: 1, recorded: false },
@@ -91,10 +91,10 @@ describe('training on the command line', function () {
     assert.equal(good.code, 0, good.out);
     assert.match(
       good.out,
-      /lamp\.training\.json: lamp, rehearse, 2 steps, tasks: 2 train, 1 validation, 0 test, 0 errors/,
+      /lamp\.training\.json: lamp, rehearse, 2 steps, tasks: 2 train, 1 validation, 1 test, 0 errors/,
     );
     const wrong = path.join(folder, 'wrong.training.json');
-    fs.writeFileSync(wrong, JSON.stringify({ ...TRAINING, steps: 0, tasks: { train: ['four'] } }, null, 2));
+    fs.writeFileSync(wrong, JSON.stringify({ ...TRAINING, steps: 0, tasks: { train: ['five'] } }, null, 2));
     const checked = await cli('check', wrong, '--json');
     assert.equal(checked.code, 1);
     const [{ diagnostics }] = checked.lines as [
@@ -119,6 +119,10 @@ describe('training on the command line', function () {
     assert.match(out, /step +1\/2 {2}reward \d\.\d\d {2}success \d\.\d\d {2}\d+\.\d s/);
     assert.match(out, /step +2 {2}validation: in rehearsal \d\.\d\d \(/);
     assert.match(out, /lamp-1 is done\. Its best checkpoint is /);
+    assert.match(
+      out,
+      /test: success in rehearsal \d\.\d\d at the start, \d\.\d\d at step \d: [+−]\d\.\d\d \(/,
+    );
   });
 
   it('measures success on the real tools where they are allowed', async () => {
@@ -148,7 +152,7 @@ describe('training on the command line', function () {
     assert.match((await cli('runs')).out, /lamp-1 +done +2\/2 {2}rehearse · lamp/);
     const shown = await cli('runs', 'show', 'lamp-1');
     assert.match(shown.out, /checkpoint 2: lamp-1\/step-2/);
-    assert.match(shown.out, /2 tasks × 2 rollouts a step; tasks: 2 train, 1 validation, 0 test/);
+    assert.match(shown.out, /2 tasks × 2 rollouts a step; tasks: 2 train, 1 validation, 1 test/);
     const csv = (await cli('runs', 'metrics', 'lamp-1', '--csv')).out.trim().split('\r\n');
     assert.equal(csv.length, 4);
     assert.match(csv[0]!, /^step,time,reward,success/);
