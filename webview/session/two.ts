@@ -17,7 +17,7 @@ type Row = BranchesView['rows'][number];
 
 const DIFFERS: Record<Row['differs'], string> = {
   no: '',
-  call: 'other call',
+  call: 'goes another way',
   answer: 'other answer',
   alone: 'only in this branch',
 };
