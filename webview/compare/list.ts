@@ -126,7 +126,7 @@ export class CallList {
     for (const id of [...wanted].sort((a, b) => this.placeOf(a) - this.placeOf(b))) {
       const element = this.place(id);
       if (!element) continue;
-      if (element.previousElementSibling !== before) {
+      if (element.parentElement !== this.body || element.previousElementSibling !== before) {
         if (before) before.after(element);
         else this.body.prepend(element);
       }
