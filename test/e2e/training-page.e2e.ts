@@ -26,6 +26,8 @@ describe('training pages', () => {
   const posted = async () => (await panel.posted()) as unknown as FromTraining[];
   const last = async () => (await posted()).at(-1);
   const text = (selector: string) => panel.page.locator(selector).first().innerText();
+  const style = (selector: string, property: string) =>
+    panel.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => panel.page.keyboard.press(key)), Promise.resolve());
 
@@ -198,7 +200,7 @@ describe('training pages', () => {
       assert.match(await rows.nth(2).innerText(), /no spread, no gradient/);
       const none = panel.page.locator('.rollout.none');
       assert.equal(await none.innerText(), '–');
-      assert.equal(await none.evaluate((cell) => getComputedStyle(cell).borderTopStyle), 'dashed');
+      assert.equal(await style('.rollout.none', 'borderTopStyle'), 'dashed');
       assert.match((await none.getAttribute('aria-label'))!, /not scored/);
     });
 
@@ -329,10 +331,7 @@ describe('training pages', () => {
 
     it('moves nothing where motion is not wanted', async () => {
       await show({ context: { reducedMotion: 'reduce' } });
-      assert.equal(
-        await panel.page.locator('.state .live').evaluate((dot) => getComputedStyle(dot).animationName),
-        'none',
-      );
+      assert.equal(await style('.state .live', 'animationName'), 'none');
     });
 
     it('begins with words where nothing is there yet', async () => {
