@@ -170,10 +170,10 @@ function textControl(field: Field, set: (value: unknown) => void): Control {
     element: input,
     input,
     update(value) {
-      const text = value === undefined ? '' : shown(value);
-      last = text;
-      // Not under the hands of whoever is typing.
-      if (document.activeElement !== input || input.value.trim() === '') input.value = text;
+      // Not under the hands of whoever is typing; what was sent already may be undone.
+      const isTyping = document.activeElement === input && input.value.trim() !== last;
+      last = value === undefined ? '' : shown(value);
+      if (!isTyping) input.value = last;
     },
   };
 }
