@@ -174,17 +174,22 @@ describe('labels at the ends of curves', () => {
     const positions = fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { maxLength: 6 });
     fc.assert(
       fc.property(positions, (given) => {
-        const placed = spread(given, 16, 0, 100);
+        const placed = spread(
+          given,
+          given.map(() => 16),
+          0,
+          100,
+        );
         const order = given.map((at, i) => ({ at, i })).sort((a, b) => a.at - b.at || a.i - b.i);
         for (let k = 1; k < order.length; k++)
           assert.ok(placed[order[k]!.i]! - placed[order[k - 1]!.i]! >= 16 - 1e-9);
-        assert.ok(placed.every((at) => at >= -1e-9 && at <= 100 + 1e-9));
+        assert.ok(placed.every((at) => at >= 8 - 1e-9 && at <= 92 + 1e-9));
       }),
     );
   });
 
   it('move nothing that has room', () => {
-    assert.deepEqual(spread([80, 10, 40], 16, 0, 100), [80, 10, 40]);
+    assert.deepEqual(spread([80, 10, 40], [16, 16, 16], 0, 100), [80, 10, 40]);
   });
 
   it('find the last value that is known, and those between', () => {

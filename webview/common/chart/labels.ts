@@ -5,6 +5,8 @@ import { type Curve, lastAt, type Plot, spread } from './types';
 
 /** Height of a label at the end of a curve. */
 const LABEL = 16;
+/** Height of the figure of a gap, with its note. */
+const GAP = 40;
 
 interface End {
   curve: Curve | null;
@@ -33,9 +35,14 @@ export class Labels {
       ...(plot.limits ?? []).map(({ value, label }): End => ({ curve: null, text: label, y: y(value) })),
     ];
     const gap = looked === null && plot.gap ? gapOf(plot, plot.gap, y) : null;
-    const wanted = ends.map((end) => end.y);
-    const places = spread(wanted, LABEL, from, to);
-    fill(this.ends, ...ends.map((end, i) => endLabel(end, places[i]!)), gap);
+    const wanted = [...ends.map((end) => end.y), ...(gap ? [(gap.from + gap.to) / 2] : [])];
+    const sizes = [...ends.map(() => LABEL), ...(gap ? [GAP] : [])];
+    const places = spread(wanted, sizes, from - LABEL / 2, to + LABEL / 2);
+    fill(
+      this.ends,
+      ...ends.map((end, i) => endLabel(end, places[i]!)),
+      ...(gap && plot.gap ? gapLabels(plot.gap, gap, places.at(-1)!) : []),
+    );
     this.placeNotes(chart, plot, from, to);
   }
 
@@ -82,24 +89,33 @@ function endLabel({ curve, text }: End, middle: number): HTMLElement {
   return label;
 }
 
-/** The distance between the ends of two curves, with its figure. */
-function gapOf(plot: Plot, gap: NonNullable<Plot['gap']>, y: (value: number) => number): HTMLElement | null {
+/** Where the ends of the two curves are. */
+function gapOf(
+  plot: Plot,
+  gap: NonNullable<Plot['gap']>,
+  y: (value: number) => number,
+): { from: number; to: number } | null {
   const last = plot.steps.length - 1;
-  const ends = [gap.upper, gap.lower].map((i) => {
+  const [upper, lower] = [gap.upper, gap.lower].map((i) => {
     const { values } = plot.curves[i]!;
     return values[lastAt(values, last)];
   });
-  const [upper, lower] = ends;
   if (upper == null || lower == null) return null;
-  const label = el(
-    'div',
-    gap.isWide ? 'gapmark wide' : 'gapmark',
-    el('i'),
-    el('b', {}, gap.figure),
-    el('span', 'mute', gap.note),
-  );
   const [from, to] = [y(upper), y(lower)].sort((a, b) => a - b) as [number, number];
-  label.style.top = `${from}px`;
-  label.style.height = `${Math.max(to - from, 2)}px`;
-  return label;
+  return { from, to };
+}
+
+/** The distance between the ends of two curves as a bracket, and its figure where there is room beside. */
+function gapLabels(
+  { figure, note, isWide }: NonNullable<Plot['gap']>,
+  { from, to }: { from: number; to: number },
+  middle: number,
+): HTMLElement[] {
+  const look = isWide ? 'gapmark wide' : 'gapmark';
+  const bracket = el('i', look);
+  bracket.style.top = `${from}px`;
+  bracket.style.height = `${Math.max(to - from, 2)}px`;
+  const label = el('div', look, el('b', {}, figure), el('span', 'mute', note));
+  label.style.top = `${middle - GAP / 2}px`;
+  return [bracket, label];
 }

@@ -60,18 +60,28 @@ export function between(plot: Pick<Plot, 'steps'>, values: readonly (number | nu
   return values[before]! + share * (values[after]! - values[before]!);
 }
 
-/** Moves positions apart until each two are `room` from one another, within `low` and `high`; order is kept. */
-export function spread(positions: readonly number[], room: number, low: number, high: number): number[] {
-  const order = positions.map((at, i) => ({ at, i })).sort((a, b) => a.at - b.at || a.i - b.i);
+/**
+ * Moves the middles of things apart until none overlap, within `low` and `high`; their order is kept.
+ * @param sizes of each, in the order of `positions`
+ */
+export function spread(
+  positions: readonly number[],
+  sizes: readonly number[],
+  low: number,
+  high: number,
+): number[] {
+  const order = positions
+    .map((at, i) => ({ at, i, half: sizes[i]! / 2 }))
+    .sort((a, b) => a.at - b.at || a.i - b.i);
   let least = low;
   for (const one of order) {
-    one.at = Math.max(one.at, least);
-    least = one.at + room;
+    one.at = Math.max(one.at, least + one.half);
+    least = one.at + one.half;
   }
   let most = high;
   for (const one of [...order].reverse()) {
-    one.at = Math.min(one.at, most);
-    most = one.at - room;
+    one.at = Math.min(one.at, most - one.half);
+    most = one.at - one.half;
   }
   const placed = [...positions];
   for (const { at, i } of order) placed[i] = at;

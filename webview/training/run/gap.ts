@@ -40,7 +40,7 @@ export function gapSeries(metrics: readonly Metrics[], bestStep: number | null, 
     const differs = reward.values.some(
       (value, i) => value !== null && Math.abs(value - (success[i] ?? value)) > 0.02,
     );
-    if (differs) place.real = curves.push({ ...reward, points: false }) - 1;
+    if (differs) place.real = curves.push({ ...reward, points: false, quiet: true }) - 1;
   }
   const parted = isReal && hasParted(evaluated, bestStep, isPleasing);
   const plot: Plot = {
