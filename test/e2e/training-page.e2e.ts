@@ -432,7 +432,7 @@ describe('training pages', () => {
       assert.match(await text('[data-path="kl.act"]'), /This is no number/);
       assert.match(await text('.problems'), /no test tasks/);
       const before = (await posted()).length;
-      await panel.page.getByRole('button', { name: 'Launch' }).click();
+      await panel.page.getByRole('button', { name: 'Launch' }).click({ force: true });
       assert.equal((await posted()).length, before);
     });
 
