@@ -25,9 +25,12 @@ export function parse<T extends Options>(args: readonly string[], options: T) {
   }
 }
 
-export function oneFile(positionals: readonly string[]): string {
+export function oneFile(
+  positionals: readonly string[],
+  kind: 'environment' | 'training' = 'environment',
+): string {
   const [file, ...more] = positionals;
-  if (!file || more.length > 0) throw new UsageError('Name one environment file.');
+  if (!file || more.length > 0) throw new UsageError(`Name one ${kind} file.`);
   return file;
 }
 

@@ -1,6 +1,7 @@
 /** `rehearsal check`: what is wrong with environment and training files, with the place and the next step. */
 import path from 'node:path';
 import { printable } from '../core/text';
+import { errorText } from '../core/user-error';
 import { type EnvironmentFile, positionOf, readEnvironment } from '../node/environments';
 import { isTrainingFile, readTraining, type TrainingFileRead } from '../node/training-files';
 import { parse, UsageError } from './arguments';
@@ -10,12 +11,22 @@ export async function check(args: readonly string[], terminal: Terminal): Promis
   const { values, positionals } = parse(args, { json: { type: 'boolean' } });
   if (positionals.length === 0) throw new UsageError('Name at least one environment or training file.');
   let errors = 0;
+  let unread: unknown;
   for (const file of positionals) {
-    const loaded = isTrainingFile(file) ? await readTraining(file) : await readEnvironment(file);
+    let loaded: Checked;
+    try {
+      loaded = isTrainingFile(file) ? await readTraining(file) : await readEnvironment(file);
+    } catch (error) {
+      // The others are checked all the same; the last of these ends the command.
+      if (unread !== undefined) terminal.say(errorText(unread));
+      unread = error;
+      continue;
+    }
     errors += loaded.diagnostics.filter(({ severity }) => severity === 'error').length;
     if (values.json) terminal.json(asJson(file, loaded));
     else print(file, loaded, terminal);
   }
+  if (unread !== undefined) throw unread;
   return errors > 0 ? EXIT.failed : EXIT.ok;
 }
 

@@ -120,7 +120,7 @@ async function show(ids: readonly string[], { client, values, terminal }: Given)
   if (status.message) print(`  ${printable(status.message)}`);
   print(`  ${printable(config.trainingFile ?? config.environmentFile)}`);
   print(
-    `  model ${printable(settings.model ?? status.model)}, ${settings.weights}, learning rate ${settings.learningRate}, seed ${settings.seed}; ` +
+    `  model ${printable(settings.model || status.model || 'of the server')}, ${settings.weights}, learning rate ${settings.learningRate}, seed ${settings.seed}; ` +
       `${settings.tasksPerStep} tasks × ${settings.groupSize} rollouts a step; ` +
       `tasks: ${parts.train.length} train, ${parts.validation.length} validation, ${parts.test.length} test`,
   );
@@ -177,7 +177,7 @@ async function write(from: Readable, file: string | undefined): Promise<void> {
   try {
     await pipeline(from, fs.createWriteStream(at));
   } catch (error) {
-    throw runErrors.unwritable(at, error);
+    throw runErrors.output(at, error);
   }
 }
 

@@ -32,7 +32,11 @@ type Values = ReturnType<typeof parse<typeof OPTIONS>>['values'];
 
 export async function train(args: readonly string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parse(args, OPTIONS);
-  const file = oneFile(positionals);
+  const file = oneFile(positionals, 'training');
+  if (/\.rehearsal\.json$/i.test(file))
+    throw new UsageError(
+      `${file} is an environment. Name a training file (NAME.training.json) that names it.`,
+    );
   const planned = await planOf(file, values, terminal);
   for (const { name, address } of planned.flatMap((config, i) => (i === 0 ? keyNeeds(config) : [])))
     terminal.say(`The key in ${name} is sent to ${address}.`);

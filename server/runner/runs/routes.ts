@@ -86,8 +86,9 @@ async function route(
     }
     case 'GET rollouts.jsonl': {
       const step = searchParams.get('step');
+      const steps = step === null ? [...reader.steps().keys()].sort((a, b) => a - b) : [number(step)];
       response.writeHead(200, { 'content-type': 'application/jsonl; charset=utf-8' });
-      for (const one of step === null ? [...reader.steps().keys()].sort((a, b) => a - b) : [number(step)]) {
+      for (const one of steps) {
         for (const record of await reader.rolloutsOf(one))
           if (!response.write(`${JSON.stringify({ run: id, ...record })}\n`))
             await once(response, 'drain', { signal: gone.signal });
@@ -121,7 +122,7 @@ async function route(
   if (request.method === 'POST' && first === 'checkpoints' && third === 'export' && rest.length === 3) {
     const { kind, folder } = await jsonOf(request);
     if ((kind !== 'peft' && kind !== 'merged') || typeof folder !== 'string')
-      throw runErrors.refused('kind is peft or merged, and folder a path');
+      throw runErrors.request('kind is peft or merged, and folder a path');
     const status = runs.status(id);
     const place = { status, config: reader.config, step: number(second) };
     return answer(
@@ -143,13 +144,13 @@ function decoded(part: string): string {
 
 function number(text: string | undefined): number {
   const value = Number(text);
-  if (!/^\d{1,9}$/.test(text ?? '')) throw runErrors.refused(`${JSON.stringify(text ?? '')} is no number`);
+  if (!/^\d{1,9}$/.test(text ?? '')) throw runErrors.request(`${JSON.stringify(text ?? '')} is no number`);
   return value;
 }
 
 async function jsonOf(request: IncomingMessage): Promise<{ [field: string]: unknown }> {
   const body = await readBody(request);
-  if (body === null) throw runErrors.refused(`a request may have ${MOST_BYTES >> 20} MiB at most`);
+  if (body === null) throw runErrors.request(`a request may have ${MOST_BYTES >> 20} MiB at most`);
   if (!body.length) return {};
   try {
     const value = JSON.parse(body.toString('utf8'));
@@ -157,5 +158,5 @@ async function jsonOf(request: IncomingMessage): Promise<{ [field: string]: unkn
   } catch {
     // told below
   }
-  throw runErrors.refused('the request is no JSON object');
+  throw runErrors.request('the request is no JSON object');
 }

@@ -100,7 +100,7 @@ export class Runs {
         return [this.status(id)];
       } catch (error) {
         this.options.log(errorText(error));
-        return [];
+        return [unreadableStatus(id, errorText(error))];
       }
     });
   }
@@ -153,8 +153,8 @@ export class Runs {
 
   async remove(id: string): Promise<void> {
     await this.ended(id);
-    const { state } = this.status(id);
-    if (this.running === id) throw runErrors.state(id, `is ${state}`, 'Stop it first, then delete it.');
+    if (this.running === id)
+      throw runErrors.state(id, `is ${this.status(id).state}`, 'Stop it first, then delete it.');
     this.queue = this.queue.filter((one) => one !== id);
     await this.release(id);
     const { folder } = new RunReader(this.options.root, id);
@@ -308,4 +308,30 @@ export class Runs {
       }
     }
   }
+}
+
+/** A run whose status cannot be read is told, so that people can delete it. */
+function unreadableStatus(id: string, message: string): RunStatus {
+  return {
+    id,
+    name: id,
+    state: 'failed',
+    message,
+    step: 0,
+    steps: 0,
+    phase: '',
+    created: '',
+    started: null,
+    ended: null,
+    secondsLeft: null,
+    environmentFile: '',
+    trainingFile: null,
+    environment: '',
+    variant: '',
+    model: '',
+    parent: null,
+    bestStep: null,
+    checkpoints: [],
+    warnings: [],
+  };
 }

@@ -17,8 +17,10 @@ const part = (description: string) =>
 
 const share = (value: number, description: string) =>
   Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: value, description }));
-const count = (value: number, description: string, minimum = 1) =>
-  Type.Optional(Type.Integer({ minimum, default: value, description }));
+// The server keeps the plan of a step in memory, for all of its runs: limits far above what anybody trains.
+const MOST = 1_000_000;
+const count = (value: number, description: string, minimum = 1, maximum = MOST) =>
+  Type.Optional(Type.Integer({ minimum, maximum, default: value, description }));
 const amount = (value: number, description: string) =>
   Type.Optional(Type.Number({ minimum: 0, default: value, description }));
 const flag = (value: boolean, description: string) =>
@@ -91,8 +93,13 @@ export const TrainingSchema = Type.Object(
       Type.Integer({ minimum: 1, maximum: 1024, default: 16, description: 'Rank of the adapter (`lora`).' }),
     ),
     steps: count(60, 'Steps of training.'),
-    tasksPerStep: count(4, 'Tasks sampled for each step.'),
-    groupSize: count(8, 'Rollouts of each task in a step: the group that its advantages are relative to.', 2),
+    tasksPerStep: count(4, 'Tasks sampled for each step.', 1, 1024),
+    groupSize: count(
+      8,
+      'Rollouts of each task in a step: the group that its advantages are relative to.',
+      2,
+      1024,
+    ),
     learningRate: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
@@ -101,9 +108,14 @@ export const TrainingSchema = Type.Object(
       }),
     ),
     seed: Type.Optional(
-      Type.Integer({ minimum: 0, default: 1, description: 'All randomness of the run comes from it.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 2 ** 31 - 1,
+        default: 1,
+        description: 'All randomness of the run comes from it.',
+      }),
     ),
-    concurrency: count(16, 'Rollouts at the same time.'),
+    concurrency: count(16, 'Rollouts at the same time.', 1, 1024),
     loss: group('Policy-gradient loss.', {
       name: oneOf('ppo', LOSSES, '`ppo` clips the ratio to the sampling weights.'),
       clip: share(0.2, 'How far the ratio may go from 1 (`ppo`, `cispo`).'),
@@ -122,7 +134,7 @@ export const TrainingSchema = Type.Object(
       gates: oneOf('check', ['check', 'prompt'], '`prompt`: the policy has to refuse bad calls by itself.'),
       reuseExamples: flag(true, 'Answer recorded calls word for word.'),
       onGateFailed: oneOf('continue', ['continue', 'stop'], 'Whether a refused call ends the rollout.'),
-      maxTurns: Type.Optional(Type.Integer({ minimum: 1, description: 'Limit of turns.' })),
+      maxTurns: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Limit of turns.' })),
     }),
     replayShare: share(
       0,
@@ -134,7 +146,7 @@ export const TrainingSchema = Type.Object(
     }),
     evaluation: group('Evaluation on the validation tasks, on the real tools where they may run.', {
       every: count(10, 'Steps from one to the next; 0 is off.', 0),
-      attempts: count(1, 'Rollouts of each task.'),
+      attempts: count(1, 'Rollouts of each task.', 1, 1024),
       recorded: flag(true, 'Rehearse the held-out recorded calls too: fidelity and anticipation.'),
     }),
     checkpoints: group('What is kept.', {
@@ -161,7 +173,14 @@ export const TrainingSchema = Type.Object(
       model: Type.Optional(Type.String({ description: 'Its name there.' })),
       ...Remote,
       url: Type.Optional(Type.String({ description: 'Address of its server, with or without /v1.' })),
-      timeoutSeconds: amount(60, 'How long one judgement may take.'),
+      timeoutSeconds: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 86_400,
+          default: 60,
+          description: 'How long one judgement may take.',
+        }),
+      ),
     }),
   },
   { additionalProperties: false, title: 'Training', description: 'A training run of role-wise GRPO.' },

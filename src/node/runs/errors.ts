@@ -43,6 +43,18 @@ export const runErrors = {
       `The run was not started: ${reason(why)}.`,
       'Check the training file, and that window and server are of the same version.',
     ),
+  request: (why: string) =>
+    new NodeError(
+      'run-refused',
+      `The server did not do this: ${reason(why)}.`,
+      'Correct it; `rehearsal runs` lists the runs that there are.',
+    ),
+  output: (file: string, thrown: unknown) =>
+    new NodeError(
+      'run-unwritable',
+      `${oneLine(file)} cannot be written: ${reason(thrown)}.`,
+      'Free space, or name another place.',
+    ),
   state: (id: string, what: string, next: string) =>
     new NodeError('run-state', `The run ${id} ${what}.`, next),
 };

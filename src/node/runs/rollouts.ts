@@ -40,7 +40,8 @@ function placesOf(writes: readonly Write[]): { places: RolloutPlace[]; length: n
   const places: RolloutPlace[] = [];
   let length = 0;
   for (const write of writes) {
-    if (write.offset !== length) return { places: [], length: Number.POSITIVE_INFINITY };
+    if (write.offset < length) return { places: [], length: Number.POSITIVE_INFINITY };
+    length = write.offset;
     for (const [step, index, bytes] of write.rollouts) {
       places.push({ step, index, offset: length, bytes });
       length += bytes;
@@ -74,16 +75,31 @@ function holds(
 
 const beginning = (step: number, index: number) => `{"step":${step},"index":${index},`;
 
-/** From the rollouts themselves. */
+/** From the rollouts themselves. A line that is none is damaged, and costs only itself. */
 function scanned(file: string): { places: RolloutPlace[]; length: number } {
-  const { rows, offsets } = readRows(file, isRollout);
-  const places = rows.map(({ step, index }, i) => ({
-    step,
-    index,
-    offset: offsets[i]!,
-    bytes: offsets[i + 1]! - offsets[i]!,
-  }));
-  return { places, length: offsets[rows.length]! };
+  const data = fs.existsSync(file) ? fs.readFileSync(file) : Buffer.alloc(0);
+  const places: RolloutPlace[] = [];
+  let length = 0;
+  for (let offset = 0, end = data.indexOf(0x0a); end >= 0; end = data.indexOf(0x0a, offset)) {
+    const value = parseLine(data.subarray(offset, end));
+    if (isRollout(value)) {
+      places.push({ step: value.step, index: value.index, offset, bytes: end + 1 - offset });
+      length = end + 1;
+    }
+    offset = end + 1;
+  }
+  return { places, length };
+}
+
+/** As few writes as give these places: a new one after each gap. */
+function linesOf(places: readonly RolloutPlace[]): string {
+  const writes: RolloutPlace[][] = [[]];
+  for (const place of places) {
+    const last = writes.at(-1)!.at(-1);
+    if (last && last.offset + last.bytes !== place.offset) writes.push([]);
+    writes.at(-1)!.push(place);
+  }
+  return writes.map((write) => lineOf(write).toString()).join('');
 }
 
 function isWrite(value: unknown): value is Write {
@@ -133,7 +149,7 @@ export class RolloutFile {
     this.known = new Set(places.map(keyOf));
     this.data = new Appender(path.join(folder, DATA), length);
     const file = path.join(folder, INDEX);
-    if (!fits) writeWhole(file, lineOf(places).toString());
+    if (!fits) writeWhole(file, linesOf(places));
     const { offsets } = readRows(file, isWrite);
     this.index = new Appender(file, offsets.at(-1)!);
   }

@@ -19,7 +19,7 @@ export function writeEvents(folder: string, run: string, rows: readonly Metrics[
       Buffer.concat([record(header(started)), ...rows.map((row) => record(event(row)))]),
     );
   } catch (error) {
-    throw runErrors.unwritable(folder, error);
+    throw runErrors.output(folder, error);
   }
   return file;
 }

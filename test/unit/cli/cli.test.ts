@@ -121,6 +121,10 @@ describe('the command line', function () {
     const missing = await cli(['check', path.join(folder, 'none.json')]);
     assert.equal(missing.code, 2);
     assert.match(missing.err, /there is no such file/);
+    const several = await cli(['check', path.join(folder, 'none.json'), file]);
+    assert.equal(several.code, 2);
+    assert.match(several.err, /none\.json cannot be read/);
+    assert.match(several.out, /lamp, 1 tool/);
   });
 
   it('steps a task to its end and shows tokens, checks and reward', async () => {

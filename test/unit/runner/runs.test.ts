@@ -279,6 +279,12 @@ describe('training runs of the server', function () {
       [{ ...good, settings: { ...good.settings, variant: 'x' } }, /settings\.variant/],
       [{ ...good, parts: { train: [], validation: [], test: [] } }, /no tasks/],
       [{ ...good, allowed: 'all' }, /allowed/],
+      [{ ...good, environment: { ...good.environment, name: undefined } }, /environment is not whole/],
+      [{ ...good, environment: { ...good.environment, tools: [null] } }, /environment is not whole/],
+      [{ ...good, parts: { ...good.parts, validation: [{ id: 'x' }] } }, /parts are not whole/],
+      [{ ...good, settings: { ...good.settings, kl: undefined } }, /settings\.kl is missing/],
+      [{ ...good, settings: { ...good.settings, learner: {} } }, /settings\.learner\.kind is missing/],
+      [{ ...good, parent: 'first-1' }, /parent is no checkpoint/],
     ];
     const branch = { ...good, parent: { run: 'first-1', step: 9 } };
     await assert.rejects(client.launch(branch), { code: 'run-state', message: /no checkpoint of step 9/ });
@@ -286,8 +292,24 @@ describe('training runs of the server', function () {
       await assert.rejects(client.launch(config as never), { code: 'run-refused', message });
     for (const id of ['..', '../first-1', 'no-such', 'a%2fb'])
       await assert.rejects(client.get(id), { code: 'run-unknown' }, id);
-    await assert.rejects(client.rollouts('first-1', -1), { code: 'run-refused' });
+    await assert.rejects(client.rollouts('first-1', -1), {
+      code: 'run-refused',
+      message: /-1.* is no number/,
+    });
+    await assert.rejects(client.exportRollouts('first-1', -1), { code: 'run-refused' });
     await assert.rejects(client.session('first-1', 1, 99), { code: 'run-state' });
+  });
+
+  it('lists a run whose status is damaged, and deletes it', async () => {
+    const { id } = await client.launch(tinyRun('broken', 1));
+    await until(id, 'done');
+    fs.writeFileSync(path.join(home, 'runs', id, 'status.json'), '{"id":');
+    await assert.rejects(client.get(id), { code: 'run-unreadable' });
+    const listed = (await client.list()).find((run) => run.id === id)!;
+    assert.equal(listed.state, 'failed');
+    assert.match(listed.message, /cannot be read/);
+    await client.remove(id);
+    await assert.rejects(client.get(id), { code: 'run-unknown' });
   });
 
   it('waits for a key that nobody has given, and keeps it nowhere but in memory', async () => {

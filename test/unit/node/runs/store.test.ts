@@ -200,6 +200,29 @@ describe('the folder of a run', () => {
     }
   });
 
+  it('loses only the rollouts that are damaged, whether it has an index or not', async () => {
+    const store = created();
+    const { folder, id } = store;
+    await store.appendRollouts([rolloutRecord(1, 0), rolloutRecord(1, 1)]);
+    await store.appendRollouts([rolloutRecord(2, 0)]);
+    await store.close();
+    const data = path.join(folder, 'rollouts.jsonl');
+    const bytes = fs.readFileSync(data);
+    bytes.fill(0xff, 5, 9);
+    fs.writeFileSync(data, bytes);
+    for (const index of ['there', 'gone']) {
+      if (index === 'gone') fs.rmSync(path.join(folder, 'rollouts.index'));
+      const reader = new RunReader(root, id);
+      assert.deepEqual(await reader.rolloutsOf(1), [rolloutRecord(1, 1)], index);
+      assert.deepEqual(await reader.rolloutsOf(2), [rolloutRecord(2, 0)], index);
+      const again = RunStore.open(root, id);
+      await again.appendRollouts([rolloutRecord(3, index === 'gone' ? 1 : 0)]);
+      await again.close();
+      assert.deepEqual(await new RunReader(root, id).rolloutsOf(2), [rolloutRecord(2, 0)], index);
+    }
+    assert.equal((await new RunReader(root, id).rolloutsOf(3)).length, 2);
+  });
+
   it('tells a full disk, keeps what was there, and goes on once there is room', function () {
     if (process.platform === 'win32') return this.skip();
     const { id, folder } = created();
