@@ -106,6 +106,7 @@ function advantageBar(advantage: number | null, largest: number): HTMLElement {
   if (advantage === null) return el('span', { class: 'adv mute', title: 'Not trained on' }, 'none');
   const bar = el('i', advantage < 0 ? 'worse' : 'better');
   bar.style.width = `${(Math.abs(advantage) / largest) * 50}%`;
+  bar.hidden = advantage === 0;
   return el(
     'span',
     { class: 'adv', 'aria-label': `advantage ${logprob(advantage)}` },
