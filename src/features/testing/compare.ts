@@ -8,6 +8,7 @@ import { printable } from '../../core/text';
 import { compareTargets } from '../../node/fidelity/compare';
 import type { TaskItem } from './items';
 import { byFile, type RealContext, withRealTools } from './real';
+import type { ComparedTask } from './results';
 
 const MAX_SHOWN = 100_000;
 
@@ -44,37 +45,54 @@ export async function compareTasks(
         },
       );
       if (signal.aborted) return;
-      for (const task of group) show(run, task, found.get(task.task.id)!);
+      for (const task of group) {
+        const { pairs, uncompared } = found.get(task.task.id)!;
+        const rehearsed = pairs.filter(({ source }) => source === 'rehearsed');
+        const differing = rehearsed.filter((pair) => verdictOf(pair) === 'differs');
+        const said = `${rehearsed.length - differing.length} of ${rehearsed.length} rehearsals match the real tools`;
+        run.appendOutput(
+          `${printable(task.task.id).replaceAll('\n', ' ')}: ${said}\r\n`,
+          undefined,
+          task.item,
+        );
+        const compared = { differences: differing.map(differenceOf), uncompared };
+        showCompared(run, task, compared);
+        await context.results.setReal(task.loaded.file, task.task.id, { compared });
+      }
     });
   }
 }
 
 /** Fails where a rehearsal differs; a call that could not be compared says nothing about the policy. */
-function show(run: vscode.TestRun, task: TaskItem, { pairs, uncompared }: Found): void {
-  const { item, loaded } = task;
-  const rehearsed = pairs.filter(({ source }) => source === 'rehearsed');
-  const differing = rehearsed.filter((pair) => verdictOf(pair) === 'differs');
-  const said = `${rehearsed.length - differing.length} of ${rehearsed.length} rehearsals match the real tools`;
-  run.appendOutput(`${printable(task.task.id).replaceAll('\n', ' ')}: ${said}\r\n`, undefined, item);
-  const differences = differing.map((pair) => messageOf(task, pair));
-  const others = uncompared.map((reason) => {
-    const message = new vscode.TestMessage(`Not compared: ${printable(reason)}`);
-    message.location = loaded.task(task.task.id);
+export function showCompared(
+  run: vscode.TestRun,
+  { item, loaded, task }: TaskItem,
+  { differences, uncompared }: ComparedTask,
+): void {
+  const failed = differences.map(({ tool, text, expected, actual }) => {
+    const message =
+      expected !== undefined && actual !== undefined
+        ? vscode.TestMessage.diff(text, expected, actual)
+        : new vscode.TestMessage(text);
+    message.location = loaded.tool(tool);
     return message;
   });
-  if (differences.length > 0) run.failed(item, [...differences, ...others]);
+  const others = uncompared.map((reason) => {
+    const message = new vscode.TestMessage(`Not compared: ${printable(reason)}`);
+    message.location = loaded.task(task.id);
+    return message;
+  });
+  if (failed.length > 0) run.failed(item, [...failed, ...others]);
   else if (others.length > 0) run.errored(item, others);
   else run.passed(item);
 }
 
-function messageOf({ loaded }: TaskItem, pair: ComparedCall): vscode.TestMessage {
+function differenceOf(pair: ComparedCall): ComparedTask['differences'][number] {
   const { tool, comparison, arguments: args } = pair;
   const first = comparison.first;
   const what = first ? `${first.path} ${first.kind}` : 'the answers differ';
   const text = `${printable(tool)}(${printable(formatJson(args)).slice(0, 200)}): ${printable(what)}`;
   const side = (value: Json) => JSON.stringify(value, null, 2).slice(0, MAX_SHOWN);
-  const expected = side(canonicalValue(pair.real));
-  const message = vscode.TestMessage.diff(text, expected, side(canonicalValue(pair.rehearsed)));
-  message.location = loaded.tool(tool);
-  return message;
+  const [expected, actual] = [side(canonicalValue(pair.real)), side(canonicalValue(pair.rehearsed))];
+  return { tool, text, expected, actual };
 }

@@ -7,7 +7,7 @@ import { type Target, targetOf } from '../environments/target';
 import { notTrusted } from '../errors';
 import { Command, DEBUG_TYPE, TEST_CONTROLLER } from '../ids';
 import type { Services, SessionFeature } from '../services';
-import { compareTasks } from './compare';
+import { compareTasks, showCompared } from './compare';
 import { type TaskItem, TestItems } from './items';
 import { Judges } from './judge';
 import { Publisher } from './publish';
@@ -35,12 +35,17 @@ export function registerTesting({
 
   const republish = (tasks: TaskItem[], changed: TaskItem[]) => {
     const known = tasks.flatMap((task) => {
-      const result = results.get(task.loaded.file, task.task.id);
+      const { file } = task.loaded;
+      const rehearsed = results.get(file, task.task.id);
+      const result = results.getReal(file, task.task.id) ?? (rehearsed && { executed: rehearsed });
       return result ? [{ task, result }] : [];
     });
     if (known.length === 0) return;
     const run = controller.createTestRun(new vscode.TestRunRequest(), 'Last results', false);
-    for (const { task, result } of known) publisher.show(run, task, result);
+    for (const { task, result } of known) {
+      if ('compared' in result) showCompared(run, task, result.compared);
+      else publisher.show(run, task, result.executed);
+    }
     run.end();
     controller.invalidateTestResults(changed.map(({ item }) => item));
   };

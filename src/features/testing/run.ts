@@ -48,7 +48,7 @@ export async function rehearseTasks(
   }
 }
 
-/** Executes the tasks for real: the model acts, the real tools answer. Published, and not kept as results. */
+/** Executes the tasks for real: the model acts, the real tools answer. Kept beside the rehearsals. */
 export async function executeTasks(
   run: vscode.TestRun,
   tasks: TaskItem[],
@@ -58,7 +58,7 @@ export async function executeTasks(
   for (const group of byFile(tasks)) {
     await withRealTools(run, group, context, async (environment, executor, signal) => {
       const policy = await server.connect(config.model(), signal);
-      const gathered = new Gathered(run, group, context, policy.info.model, false);
+      const gathered = new Gathered(run, group, context, policy.info.model, true);
       const checks = tools.checksOf(group[0]!.loaded.file, environment);
       await rollOut(group, environment, context, { run, gathered, policy, signal, executor, checks });
       gathered.skipOpen();
@@ -104,8 +104,8 @@ class Gathered {
     private readonly tasks: TaskItem[],
     private readonly context: RunContext,
     private readonly model: string,
-    /** Whether the results are kept, as the last ones of their tasks. */
-    private readonly keeps = true,
+    /** Whether the real tools answered. */
+    private readonly isReal = false,
   ) {
     this.wanted = context.config.testAttempts;
   }
@@ -125,7 +125,8 @@ class Gathered {
     if (attempts.filter(Boolean).length < this.wanted) return;
     const whole = { attempts, rule: config.testPasses, share: config.testShare };
     publisher.show(this.run, task, whole);
-    if (this.keeps) await results.set(file, result.task.id, whole);
+    if (this.isReal) await results.setReal(file, result.task.id, { executed: whole });
+    else await results.set(file, result.task.id, whole);
   }
 
   /** What was cancelled before it had all of its attempts has no result. */

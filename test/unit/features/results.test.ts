@@ -72,6 +72,36 @@ describe('stored results', () => {
     assert.equal(reloaded.get('/w/b.rehearsal.json', '__proto__'), undefined);
   });
 
+  it('of real tools are there after a reload, beside the rehearsal, until the task is rehearsed again', async () => {
+    const store = storage();
+    const file = '/w/a.rehearsal.json';
+    const rehearsed = { attempts: attempts(true), rule: 'all' as const, share: 0 };
+    const executed = { attempts: attempts(false), rule: 'all' as const, share: 0 };
+    const difference = { tool: 'get_order', text: '$.status changed', expected: '"a"', actual: '"b"' };
+    const compared = { differences: [difference], uncompared: ['why'] };
+    const results = new Results(store);
+    for (const task of ['executed', 'compared', 'again']) {
+      await results.set(file, task, rehearsed);
+      await results.setReal(file, task, task === 'compared' ? { compared } : { executed });
+    }
+    await results.set(file, 'again', rehearsed);
+    const reloaded = new Results(store);
+    assert.deepEqual(reloaded.getReal(file, 'executed'), { executed });
+    assert.deepEqual(reloaded.getReal(file, 'compared'), { compared });
+    assert.equal(reloaded.getReal(file, 'again'), undefined);
+    assert.deepEqual(reloaded.get(file, 'executed'), rehearsed);
+  });
+
+  it('keep what a task differs in, and of megabytes of answers only that they differ', async () => {
+    const store = storage();
+    const short = { tool: 't', text: 'short', expected: '1', actual: '2' };
+    const long = { tool: 't', text: 'long', expected: 'x'.repeat(1_000_000), actual: '2' };
+    await new Results(store).setReal('f', 't', { compared: { differences: [short, long], uncompared: [] } });
+    assert.deepEqual(new Results(store).getReal('f', 't'), {
+      compared: { differences: [short, { tool: 't', text: 'long' }], uncompared: [] },
+    });
+  });
+
   it('tell whoever listens, until they stop', async () => {
     const results = new Results(storage());
     let heard = 0;
