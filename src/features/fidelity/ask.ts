@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Environment } from '../../core/environment/types';
 import { UserError } from '../../core/user-error';
 import { stepsOf } from '../../node/fidelity/compare';
+import { comparisonsFolder, listComparisons } from '../../node/fidelity/file';
 import { type CompareRequest, comparableRecords } from '../../node/fidelity/request';
 import { loadSession, sessionsFolder } from '../../node/sessions/file';
 import { listSessions } from '../../node/sessions/list';
@@ -176,4 +177,50 @@ async function ofSession(
   const place = step ? stepsOf(loaded.tip.state).indexOf(step) : -1;
   if (place < 0) throw new UserError('This call has no answer yet.', 'Step it to its end, and compare then.');
   return { file, environment, request: { kind: 'session', session, call: place } };
+}
+
+/** A saved comparison of the workspace. */
+export async function pickComparison(): Promise<string | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const saved = folders.flatMap(({ uri }) => listComparisons(comparisonsFolder(uri.fsPath)));
+  if (saved.length === 0) {
+    throw new UserError(
+      'Nothing was compared in this workspace yet.',
+      'Compare with Rehearsal: Compare With Real Tools.',
+    );
+  }
+  const items = saved
+    .sort((a, b) => b.head.created.localeCompare(a.head.created))
+    .map(({ file, head }) => ({
+      label: head.environment,
+      description: head.what,
+      detail: new Date(head.created).toLocaleString(),
+      file,
+    }));
+  return (
+    await vscode.window.showQuickPick(items, {
+      title: 'Open Comparison',
+      placeHolder: 'Which comparison?',
+      matchOnDescription: true,
+    })
+  )?.file;
+}
+
+/** Connects behind a notification; undefined where the person turned away. */
+export async function connecting<T>(connect: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const options = {
+    location: vscode.ProgressLocation.Notification,
+    title: 'Rehearsal: connecting to the model',
+    cancellable: true,
+  };
+  return vscode.window.withProgress(options, async (_, token) => {
+    const abort = new AbortController();
+    token.onCancellationRequested(() => abort.abort());
+    try {
+      return await connect(abort.signal);
+    } catch (error) {
+      if (abort.signal.aborted) return undefined;
+      throw error;
+    }
+  });
 }

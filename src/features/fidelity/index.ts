@@ -1,14 +1,10 @@
 /** Comparing with the real tools: the command, the page, the diff of a pair, verdicts, and what differs as diagnostics. */
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import * as vscode from 'vscode';
-import { recordsOf } from '../../core/fidelity/comparison';
 import { verdictOf } from '../../core/fidelity/summary';
 import { ExampleIndex } from '../../core/fidelity/view';
 import { UserError } from '../../core/user-error';
 import type { CompareTarget } from '../../node/fidelity/compare';
-import { ComparisonWriter, comparisonsFolder, listComparisons } from '../../node/fidelity/file';
-import { junitOf } from '../../node/fidelity/junit';
+import { ComparisonWriter } from '../../node/fidelity/file';
 import { askedFor, basisOf } from '../../node/fidelity/request';
 import { sameCalls } from '../../node/fidelity/same-calls';
 import { withServerTools } from '../../node/tools/server-tools';
@@ -17,10 +13,11 @@ import { usable } from '../environments/usable';
 import { notTrusted } from '../errors';
 import { COMPARE_PANEL, Command } from '../ids';
 import type { Services, SessionFeature } from '../services';
-import { type Choice, choose, givenBy } from './ask';
+import { type Choice, choose, connecting, givenBy, pickComparison } from './ask';
 import { apply, ignoreEdit, recordEdit, verdictEdit } from './author';
 import { Comparisons } from './comparisons';
 import { Differences } from './differences';
+import { exportTo } from './export';
 import { noModelReason } from './feed';
 import type { LiveComparison } from './live';
 import { type ComparePanelHost, ComparePanels } from './panel';
@@ -261,68 +258,4 @@ class Feature implements vscode.Disposable {
         !known.has(pair),
     );
   }
-}
-
-/** Undefined where the person turned away. */
-async function connecting<T>(connect: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  const options = {
-    location: vscode.ProgressLocation.Notification,
-    title: 'Rehearsal: connecting to the model',
-    cancellable: true,
-  };
-  return vscode.window.withProgress(options, async (_, token) => {
-    const abort = new AbortController();
-    token.onCancellationRequested(() => abort.abort());
-    try {
-      return await connect(abort.signal);
-    } catch (error) {
-      if (abort.signal.aborted) return undefined;
-      throw error;
-    }
-  });
-}
-
-async function pickComparison(): Promise<string | undefined> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const saved = folders.flatMap(({ uri }) => listComparisons(comparisonsFolder(uri.fsPath)));
-  if (saved.length === 0) {
-    throw new UserError(
-      'Nothing was compared in this workspace yet.',
-      'Compare with Rehearsal: Compare With Real Tools.',
-    );
-  }
-  const items = saved
-    .sort((a, b) => b.head.created.localeCompare(a.head.created))
-    .map(({ file, head }) => ({
-      label: head.environment,
-      description: head.what,
-      detail: new Date(head.created).toLocaleString(),
-      file,
-    }));
-  return (
-    await vscode.window.showQuickPick(items, {
-      title: 'Open Comparison',
-      placeHolder: 'Which comparison?',
-      matchOnDescription: true,
-    })
-  )?.file;
-}
-
-/** The same records, or the same JUnit file, that the command line writes. */
-async function exportTo(
-  { head, runs, environmentFile }: LiveComparison,
-  format: 'json' | 'junit',
-): Promise<void> {
-  const text =
-    format === 'junit'
-      ? junitOf(head.environment, runs)
-      : recordsOf(head.environment, runs)
-          .map((record) => `${JSON.stringify(record)}\n`)
-          .join('');
-  const name = `compare-${head.environment.replace(/[^\p{L}\p{N}._-]+/gu, '-')}.${format === 'junit' ? 'xml' : 'jsonl'}`;
-  const defaultUri = vscode.Uri.file(path.join(path.dirname(environmentFile), name));
-  const filters: { [name: string]: string[] } =
-    format === 'junit' ? { JUnit: ['xml'] } : { 'JSON Lines': ['jsonl'] };
-  const uri = await vscode.window.showSaveDialog({ title: 'Export Comparison', defaultUri, filters });
-  if (uri) await fs.writeFile(uri.fsPath, text);
 }
