@@ -15,6 +15,7 @@ import { judgeOf } from './judge';
 import { Keys, type KeyValues } from './keys';
 import { executorHashOf, realTools } from './real-tools';
 import { secondsLeft } from './time-left';
+import { unreadableStatus } from './unreadable';
 
 export interface RunsOptions {
   /** Folder of the runs. */
@@ -308,30 +309,4 @@ export class Runs {
       }
     }
   }
-}
-
-/** A run whose status cannot be read is told, so that people can delete it. */
-function unreadableStatus(id: string, message: string): RunStatus {
-  return {
-    id,
-    name: id,
-    state: 'failed',
-    message,
-    step: 0,
-    steps: 0,
-    phase: '',
-    created: '',
-    started: null,
-    ended: null,
-    secondsLeft: null,
-    environmentFile: '',
-    trainingFile: null,
-    environment: '',
-    variant: '',
-    model: '',
-    parent: null,
-    bestStep: null,
-    checkpoints: [],
-    warnings: [],
-  };
 }
