@@ -3,10 +3,7 @@
  * agreed to once; after that only tools that are not declared read-only are asked for. Kept outside of workspaces:
  * nobody can send a workspace that brings its own consent.
  */
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import type { Tool } from '../../core/environment/types';
-import { isObject } from '../../core/json';
 import { executorErrors } from './failures';
 import type { Execution, Executor, Identity, ToolCall, ToolSession } from './types';
 
@@ -101,27 +98,6 @@ function same(a: Grant, b: Grant): boolean {
     a.identity.kind === b.identity.kind &&
     a.identity.hash === b.identity.hash
   );
-}
-
-/** Consent in a file, readable by its owner only. A file that cannot be read means that nothing is allowed. */
-export function fileStorage(file: string): ConsentStorage {
-  return {
-    async read() {
-      try {
-        const parsed = JSON.parse(await fs.readFile(file, 'utf8')) as unknown;
-        const grants = isObject(parsed) && Array.isArray(parsed.grants) ? parsed.grants : [];
-        return grants.filter((one) => isObject(one) && isObject(one.identity)) as unknown as Grant[];
-      } catch {
-        return [];
-      }
-    },
-    async write(grants) {
-      await fs.mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      const next = `${file}.${process.pid}`;
-      await fs.writeFile(next, `${JSON.stringify({ grants }, null, 2)}\n`, { mode: 0o600 });
-      await fs.rename(next, file);
-    },
-  };
 }
 
 /** Asks before something runs; rejects with what a person should read where it may not. */

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import {
   allowGate,
   type ConsentRequest,
+  type ConsentStorage,
   ConsentStore,
-  fileStorage,
+  type Grant,
   guarded,
 } from '../../../../src/node/tools/consent';
-import { call, closeExecutors, executorOf, scratch } from './support';
+import { call, closeExecutors, executorOf } from './support';
 
 const identity = { kind: 'command', what: 'python3 tools.py', folder: '/f', hash: 'h1' };
 const read = { name: 'get_order', readOnly: true };
@@ -23,13 +22,19 @@ const request = (more: Partial<ConsentRequest> = {}): ConsentRequest => ({
 
 describe('consent', () => {
   afterEach(closeExecutors);
-  let file: string;
+  let storage: ConsentStorage;
   let store: ConsentStore;
 
-  beforeEach(async () => {
-    const folder = await scratch({ after: (f) => after(f as () => Promise<void>) });
-    file = path.join(folder, 'state/consent.json');
-    store = new ConsentStore(fileStorage(file), () => '2026-01-01T00:00:00Z');
+  beforeEach(() => {
+    // As VS Code keeps it: what was written is read as JSON.
+    let kept = '[]';
+    storage = {
+      read: async () => JSON.parse(kept) as Grant[],
+      write: async (grants) => {
+        kept = JSON.stringify(grants);
+      },
+    };
+    store = new ConsentStore(storage, () => '2026-01-01T00:00:00Z');
   });
 
   it('is asked for the executor, and for tools that may write', async () => {
@@ -51,11 +56,10 @@ describe('consent', () => {
 
   it('is of one workspace and one identity, and survives a restart', async () => {
     await store.grant(request());
-    const again = new ConsentStore(fileStorage(file));
+    const again = new ConsentStore(storage);
     assert.deepEqual(await again.missing(request()), { executor: false, tools: [] });
     assert.equal((await again.missing(request({ workspace: '/other' }))).executor, true);
     assert.equal((await again.missing(request({ identity: { ...identity, hash: 'h2' } }))).executor, true);
-    assert.equal((await fs.stat(file)).mode & 0o777, 0o600);
   });
 
   it('can be taken back: a tool, or the executor with all of its tools', async () => {
@@ -65,14 +69,6 @@ describe('consent', () => {
     assert.deepEqual(await store.missing(request()), { executor: false, tools: ['cancel_order'] });
     await store.revoke({ ...tool, tool: null });
     assert.deepEqual(await store.list(), []);
-  });
-
-  it('of a damaged file is none', async () => {
-    await fs.mkdir(path.dirname(file), { recursive: true });
-    for (const text of ['', '[]', '{"grants": 1}', '{"grants": [null, {}]}', '\u0000']) {
-      await fs.writeFile(file, text);
-      assert.equal((await store.missing(request())).executor, true);
-    }
   });
 
   it('stands before every call; what is refused does not run', async () => {
