@@ -47,7 +47,8 @@ const extension = {
   external: ['vscode'],
   logOverride: { 'empty-import-meta': 'silent' }, // __dirname is used there
 };
-const program = { ...node, format: 'esm', banner: requireBanner };
+/** Programs for Node: ES modules in one file. */
+export const program = { ...node, format: 'esm', banner: requireBanner };
 const page = { platform: 'browser', target: 'chrome120', format: 'iife', loader: { '.svg': 'text' } };
 
 const BUNDLES = [

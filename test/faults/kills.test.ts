@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { program } from '../../build.mjs';
 import type { Metrics, RunStatus } from '../../src/core/training/run.types';
 import { RunReader } from '../../src/node/runs/reader';
 import { RunStore } from '../../src/node/runs/store';
@@ -168,16 +169,11 @@ class World {
 async function bundled(home: string): Promise<string> {
   const outfile = path.join(home, 'child.mjs');
   await build({
+    ...program,
     absWorkingDir: ROOT,
     entryPoints: ['test/faults/child.ts'],
     outfile,
     bundle: true,
-    platform: 'node',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
-    },
     logLevel: 'error',
   });
   return outfile;

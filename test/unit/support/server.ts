@@ -10,6 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { program } from '../../../build.mjs';
 import { type EnsureOptions, ensureServer, type Server, stopServer } from '../../../src/node/server/ensure';
 
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -42,16 +43,11 @@ export function productFolder(): Promise<string> {
   product ??= (async () => {
     const folder = temporary('product');
     await build({
+      ...program,
       absWorkingDir: ROOT,
       entryPoints: { runner: 'server/runner/main.ts', cli: 'src/cli/main.ts' },
       outdir: path.join(folder, 'dist'),
       bundle: true,
-      platform: 'node',
-      format: 'esm',
-      mainFields: ['module', 'main'],
-      banner: {
-        js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
-      },
       logLevel: 'error',
     });
     fs.copyFileSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
