@@ -7,7 +7,7 @@ import { must, ROOT } from './process.mjs';
  * True when what is installed is what the lock file asks for. Compared by content, since times of files say
  * nothing after a clone or a checkout.
  */
-export function dependenciesInstalled() {
+function dependenciesInstalled() {
   const installed = packages('node_modules/.package-lock.json');
   const wanted = packages('package-lock.json');
   if (!installed || !wanted) return false;

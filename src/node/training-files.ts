@@ -32,7 +32,7 @@ export async function readTraining(
  * The same of a text that may differ from what is saved.
  * @param file absolute path
  */
-export async function trainingFrom(
+async function trainingFrom(
   file: string,
   text: string,
   override?: LoadTrainingOptions['override'],

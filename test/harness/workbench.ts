@@ -80,7 +80,7 @@ export interface Workbench {
   stop(): Promise<void>;
 }
 
-export function missingParts(): string | undefined {
+function missingParts(): string | undefined {
   if (!hostReady()) return 'the VS Code workbench is not installed (node scripts/vscode-host/install.mjs)';
   if (!chromiumPath()) return 'Chromium is not installed (apt-get install chromium)';
   return undefined;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-export const SHARED = process.env.REHEARSAL_SHARED ?? path.join(ROOT, '../shared');
+const SHARED = process.env.REHEARSAL_SHARED ?? path.join(ROOT, '../shared');
 
 /** Text of a file under the shared folder; skips the running test where there is none. */
 export function sharedText(context: Mocha.Context, name: string): string {

@@ -155,7 +155,7 @@ function enumerated(words: string[]): string {
     : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
 }
 
-export function anyTool(random: Random, part: Part, taken: Set<string>): AnyTool {
+function anyTool(random: Random, part: Part, taken: Set<string>): AnyTool {
   for (;;) {
     const verb = random.pick(VERBS);
     const noun =
@@ -247,7 +247,7 @@ const SMALL_TALK: [string, string][] = [
 ];
 
 /** The answer says the first thing that the request did not already say. */
-export function anyAnswer(call: AnyCall, value: JsonObject): string {
+function anyAnswer(call: AnyCall, value: JsonObject): string {
   const noun = capital(call.tool.noun);
   if (typeof value.error === 'string') return `${value.error}.`;
   if (call.tool.verb.status) return `The ${call.tool.noun} is ${call.tool.verb.status}.`;

@@ -20,7 +20,7 @@ export interface Policies {
   rehearser?: Policy;
 }
 
-export function adaptersOf({ settings }: RunConfig): Adapter[] {
+function adaptersOf({ settings }: RunConfig): Adapter[] {
   return settings.variant === 'rehearse-per-role' ? ['act', 'rehearse'] : ['shared'];
 }
 

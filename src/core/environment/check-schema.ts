@@ -41,7 +41,7 @@ const matchers = Type.Unsafe<JsonObject>({
   },
 });
 
-export const ExpectedCallSchema = Type.Object(
+const ExpectedCallSchema = Type.Object(
   {
     tool: Type.String({ minLength: 1, description: 'Name of a tool of this environment.' }),
     arguments: Type.Optional(matchers),

@@ -19,7 +19,7 @@ export interface Scored {
 /** The advantage that every output of a role in a rollout has; null where it has none or was not scored. */
 export type Advantages = Record<Role, number | null>;
 
-export const ROLES: readonly Role[] = ['act', 'rehearse'];
+const ROLES: readonly Role[] = ['act', 'rehearse'];
 const EPSILON = 1e-6;
 
 /** Advantages of the rollouts of ONE task, in their order. An unscored rollout enters no baseline. */

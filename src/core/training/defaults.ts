@@ -75,7 +75,7 @@ export function settingsOf(file: Partial<TrainingFile>): Settings {
   };
 }
 
-export const JUDGE_SECONDS = 60;
+const JUDGE_SECONDS = 60;
 
 function defined<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;

@@ -21,7 +21,7 @@ function add(flat: FlatRow, name: string, value: Json): void {
 }
 
 /** Names of all columns, in the order in which rows bring them. */
-export function columnsOf(rows: readonly FlatRow[]): string[] {
+function columnsOf(rows: readonly FlatRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 

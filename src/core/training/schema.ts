@@ -31,8 +31,8 @@ const group = <T extends Parameters<typeof Type.Object>[0]>(description: string,
   Type.Optional(Type.Object(fields, { additionalProperties: false, description }));
 
 export const VARIANTS = ['rehearse', 'rehearse-per-role', 'act-only', 'real'] as const;
-export const LOSSES = ['ppo', 'importance_sampling', 'cispo'] as const;
-export const LEARNERS = ['engine', 'tinker', 'skyrl'] as const;
+const LOSSES = ['ppo', 'importance_sampling', 'cispo'] as const;
+const LEARNERS = ['engine', 'tinker', 'skyrl'] as const;
 
 const Remote = {
   url: Type.Optional(Type.String({ description: 'Address of the server; absent for our own.' })),

@@ -7,7 +7,7 @@ import { outputKey } from '../../core/rehearsal/view';
 import type { Watch } from '../session/live';
 
 /** Where no condition is given. */
-export const DEFAULT_PROBABILITY = 0.05;
+const DEFAULT_PROBABILITY = 0.05;
 
 export const EXCEPTION_FILTERS: (P.ExceptionBreakpointsFilter & { filter: ExceptionFilter })[] = [
   {

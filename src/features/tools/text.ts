@@ -43,7 +43,7 @@ export function questionText({ environment, identity, missing, call }: Question)
 }
 
 /** "Runs python3 tools.py" and the folder, or the address. */
-export function whatRuns({ kind, what, folder }: Identity): string {
+function whatRuns({ kind, what, folder }: Identity): string {
   const where = folder ? `\nin ${printable(folder)}` : '';
   const text = printable(what);
   if (kind === 'module') return `This runs the JavaScript module ${text}${where}`;

@@ -78,6 +78,6 @@ export class TrainingFiles implements vscode.Disposable {
   }
 }
 
-export function isTraining(document: vscode.TextDocument): boolean {
+function isTraining(document: vscode.TextDocument): boolean {
   return document.languageId === Language.training && document.uri.scheme === 'file';
 }

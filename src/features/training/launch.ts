@@ -38,7 +38,7 @@ export function usable({ file, config, diagnostics }: LoadedFile): NewRun {
 }
 
 /** Whether a run executes anything for real. */
-export function runsRealTools({ settings, environment, parts }: NewRun): boolean {
+function runsRealTools({ settings, environment, parts }: NewRun): boolean {
   const kind = environment.executor?.kind;
   // The tools of VS Code live in its window, and a run has none.
   if (!kind || kind === 'vscode') return false;

@@ -10,7 +10,7 @@ import { Program } from './process';
 import type { Execution, Executor, ExecutorOptions, Identity, ToolCall, ToolSession } from './types';
 import { Workspace } from './workspace';
 
-export const PROTOCOL_VERSION = 1;
+const PROTOCOL_VERSION = 1;
 const SHOWN_NOISE = 2000;
 
 export class CommandExecutor implements Executor {
