@@ -27,6 +27,11 @@ export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** What a page shows of an error: one text, and the button that helps. */
+export function noticeOf({ message, next, action }: UserError): { message: string; action?: ErrorAction } {
+  return { message: `${message} ${next}`, ...(action && { action }) };
+}
+
 /** What was thrown, as a part of a sentence that has a full stop of its own. */
 export function reasonOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);

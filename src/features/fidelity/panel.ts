@@ -4,8 +4,8 @@ import * as vscode from 'vscode';
 import type { FromCompare, ToCompare } from '../../../webview/common/compare';
 import { isFromCompare } from '../../../webview/common/compare-validators.generated';
 import { COMPARE_PANEL } from '../ids';
+import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
-import { assetsOf, pageOf } from '../session/page';
 import { CompareFeed } from './feed';
 import type { LiveComparison } from './live';
 

@@ -15,7 +15,7 @@ import { type CallPlace, callAnsweredAt, callOpenAt } from '../../core/rehearsal
 import type { Execution as CoreExecution, Ports } from '../../core/rehearsal/drivers';
 import type { Session } from '../../core/rehearsal/session';
 import type { Observation } from '../../core/rehearsal/types';
-import { reasonOf, UserError } from '../../core/user-error';
+import { errorText, reasonOf, UserError } from '../../core/user-error';
 import { answerScorer } from '../../node/fidelity/surprise';
 import { type PlacedCall, World } from '../../node/tools/world';
 import type { RealExecutor } from '../services';
@@ -284,10 +284,7 @@ function sidesOf(own: Observation, { source, answer }: OtherAnswer): { rehearsed
   return source === 'real' ? { rehearsed: stands, real: answer! } : { rehearsed: answer!, real: stands };
 }
 
-function failureText(error: unknown): string {
-  const { message, next } = failureOf(error);
-  return `${message} ${next}`;
-}
+const failureText = (error: unknown) => errorText(failureOf(error));
 
 function notAllowed({ call }: CallPlace): string {
   return `Not executed: you did not allow ${JSON.stringify(call.tool)}.`;

@@ -10,6 +10,7 @@ import type { SessionRecord } from '../../core/rehearsal/session';
 import type { State } from '../../core/rehearsal/types';
 import { endView, lastTurnView, sessionView, tokenView } from '../../core/rehearsal/view';
 import type { TokenView } from '../../core/rehearsal/view.types';
+import { noticeOf } from '../../core/user-error';
 import type { LiveSession } from './live';
 import { otherView } from './other-view';
 
@@ -137,10 +138,7 @@ function join(a: Pending | null, b: Pending): Pending {
 /** What the head of the panel shows. */
 export function headOf(live: LiveSession): Head {
   const { failure, session, status } = live;
-  const error = failure && {
-    message: `${failure.message} ${failure.next}`,
-    ...(failure.action && { action: failure.action }),
-  };
+  const error = failure && noticeOf(failure);
   return {
     status,
     reason: status === 'running' ? live.notice || 'Running' : live.lastStop.text,

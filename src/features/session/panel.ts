@@ -4,10 +4,10 @@ import type { FromSession, ToSession } from '../../../webview/common/messages';
 import { isFromSession } from '../../../webview/common/validators.generated';
 import { twoBranches } from '../../core/rehearsal/two-branches';
 import { SESSION_PANEL } from '../ids';
+import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
 import { SessionFeed } from './feed';
 import type { LiveSession } from './live';
-import { assetsOf, pageOf } from './page';
 
 export interface PanelHost extends Pick<Services, 'context' | 'log' | 'runErrorAction' | 'showError'> {
   /** Makes sure that a debug session follows, so that both show the same position. */

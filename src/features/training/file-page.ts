@@ -15,10 +15,10 @@ import type {
 import { isFromTraining } from '../../../webview/common/training-validators.generated';
 import { isObject, type Json, type JsonObject } from '../../core/json';
 import { publishedTrainingSchema } from '../../core/training/schema';
-import { errorText, UserError } from '../../core/user-error';
+import { errorText, noticeOf, UserError } from '../../core/user-error';
 import type { EnvironmentStore } from '../environments/store';
+import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
-import { assetsOf, pageOf } from '../session/page';
 import { pathAt, setTask, setValue } from './edits';
 import type { LoadedFile, TrainingFiles } from './files';
 import { fieldGroups } from './form';
@@ -197,8 +197,7 @@ class FilePage {
       this.host.showError(error);
       return;
     }
-    const { message, next, action } = error;
-    this.send({ type: 'notice', notice: { message: `${message} ${next}`, ...(action && { action }) } });
+    this.send({ type: 'notice', notice: noticeOf(error) });
   }
 
   private send(message: ToTraining): void {
@@ -213,7 +212,7 @@ interface Around {
   models: string[];
 }
 
-export function fileView(loaded: LoadedFile, { values, ...around }: Around): FileView {
+function fileView(loaded: LoadedFile, { values, ...around }: Around): FileView {
   const problems = loaded.diagnostics.map(
     ({ severity, message, next, offset, file }): FileProblem => ({
       path: file ? [] : pathAt(loaded.text, offset),

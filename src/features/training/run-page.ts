@@ -4,10 +4,10 @@ import type { FromTraining, Notice, RunChoice, ToTraining } from '../../../webvi
 import { isFromTraining } from '../../../webview/common/training-validators.generated';
 import type { Metrics, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
-import { UserError } from '../../core/user-error';
+import { noticeOf, UserError } from '../../core/user-error';
 import { Command, TRAINING_PANEL } from '../ids';
+import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
-import { assetsOf, pageOf } from '../session/page';
 import type { RunActions } from './actions';
 import { comparisonView, evaluatedSteps } from './comparison';
 import { factsOf } from './facts';
@@ -256,8 +256,7 @@ class RunPage {
       this.host.showError(error);
       return;
     }
-    const { message, next, action } = error;
-    this.send({ type: 'notice', notice: { message: `${message} ${next}`, ...(action && { action }) } });
+    this.send({ type: 'notice', notice: noticeOf(error) });
   }
 
   private send(message: ToTraining): void {
