@@ -51,7 +51,7 @@ export class Card {
       icon: 'table',
       look: 'quiet',
       name: `${title}: show as table`,
-      onClick: () => this.show(this.table.hidden),
+      onClick: () => this.show(this.table.hidden !== false),
     });
     this.toggle.setAttribute('aria-pressed', 'false');
     this.toggle.title = 'Show as table';
