@@ -72,7 +72,7 @@ def add_tinker(app: FastAPI, engine: Engine, folder: Path) -> Tinker:
 
     async def sampler_info(request: Request):
         id = request.path_params["id"]
-        served, path = tinker.sampler(id)
+        served, path = tinker.samplers.find(id)
         return {"sampler_id": id, "base_model": engine.registry.base_of(served).name, "model_path": path}
 
     async def forward_backward(request: Request):

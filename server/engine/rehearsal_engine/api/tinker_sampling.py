@@ -45,13 +45,11 @@ async def asample(tinker, body: dict) -> Future:
 
 async def weights(tinker, body: dict, session: str | None) -> Served:
     if session is not None:
-        return tinker.sampler(session)[0]
+        return tinker.samplers.find(session)[0]
     path = of(body, "model_path", str, None)
     if path is None:
         return await tinker.engine.loaded(tinker.base(of(body, "base_model", str)).name)
-    if path not in tinker.samplers:
-        tinker.samplers[path] = await tinker.from_disk(path), path
-    return tinker.sampler(path)[0]
+    return await tinker.samplers.load(path, path)
 
 
 def sequences(engine: Engine, served: Served, body: dict) -> Job:

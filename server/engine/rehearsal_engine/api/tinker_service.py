@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
@@ -19,8 +18,9 @@ from rehearsal_engine.api.generate import Engine
 from rehearsal_engine.api.tinker_data import Batch, adam_of, from_json, json_of, lora_of, of, refuse, run_of
 from rehearsal_engine.api.tinker_places import Places
 from rehearsal_engine.api.tinker_proto import ForwardBackwardRequest, forward_backward_output
+from rehearsal_engine.api.tinker_samplers import Samplers
 from rehearsal_engine.api.tinker_saved import Saved
-from rehearsal_engine.api.tinker_state import Future, Futures, Learner, Order, failure
+from rehearsal_engine.api.tinker_state import Future, Futures, Learner, Model, failure
 from rehearsal_engine.learning import checkpoints
 from rehearsal_engine.learning.sampler import check_room, module_of, snapshot
 from rehearsal_engine.learning.trainer import Lora, Trainer
@@ -28,22 +28,6 @@ from rehearsal_engine.models import Served
 
 LONG_POLL = 25.0  # seconds; the SDK gives up after 45 and asks again at once
 SILENT = 900.0  # seconds without a heartbeat after which a session's models make room for another's
-EPHEMERAL = 2  # unnamed weights of a model that stay with the sampler
-
-
-@dataclass(eq=False)
-class Model:
-    """A model in training, as the routes see it."""
-
-    id: str
-    session: str
-    served: Served
-    lora: Lora | None
-    owner: str  # of its checkpoints: a run of ours, or the model's own id
-    alias: str | None  # name of its newest weights as a model of the OpenAI routes
-    order: Order = field(default_factory=Order)
-    version: int = 0
-    ephemeral: list[str] = field(default_factory=list)
 
 
 class Tinker:
@@ -55,7 +39,7 @@ class Tinker:
         self.models: dict[str, Model] = {}
         self.creating: dict[str, Future] = {}
         self.trainers: dict[str, Trainer] = {}
-        self.samplers: dict[str, tuple[Served, str | None]] = {}  # sampling session → weights, path
+        self.samplers = Samplers(engine, self.places)
         self.sampled: dict[tuple, Future] = {}
         self._learner: Learner | None = None
 
@@ -113,7 +97,7 @@ class Tinker:
     def forget(self, model: Model) -> None:
         self.models.pop(model.id, None)
         self.creating.pop(model.id, None)
-        self.let_go(model, 0)
+        self.samplers.let_go(model, 0)
         trainer = self.trainers.get(model.served.name)
         if trainer is not None and self._learner is not None:
             self._learner.submit(lambda: trainer.drop(model.id), lambda *_: None)
@@ -291,41 +275,19 @@ class Tinker:
         name = model.alias or id
 
         def reply(taken: Served):
-            self.samplers[id] = taken, None
-            self.engine.registry.trained[name] = taken
-            model.ephemeral.append(id)
-            self.let_go(model, 1 if model.alias else EPHEMERAL)
+            self.samplers.take(model, id, taken)
             return {"type": "save_weights_for_sampler", "path": None, "sampling_session_id": id, "model": name}
 
         self.learn(future, lambda: snapshot(model.served, self.trainer(model.served), model.id, name, version), reply)
-
-    def let_go(self, model: Model, keep: int) -> None:
-        """Frees unnamed weights of a model but the newest; what is being sampled with them goes on to its end."""
-        while len(model.ephemeral) > keep:
-            taken, _ = self.samplers.pop(model.ephemeral.pop(0))
-            if self.engine.registry.trained.get(taken.name) is taken:
-                del self.engine.registry.trained[taken.name]
-            self.engine.scheduler.retire(taken)
 
     async def create_sampling_session(self, body: dict):
         session = of(body, "session_id", str)
         self.touch(session)
         id = f"{session}:sampler:{of(body, 'sampling_session_seq_id', int)}"
-        if id not in self.samplers:
+        if id not in self.samplers.held:
             path = of(body, "model_path", str, None)
             if path is None:
-                self.samplers[id] = await self.engine.loaded(self.base(of(body, "base_model", str)).name), None
+                self.samplers.held[id] = await self.engine.loaded(self.base(of(body, "base_model", str)).name), None
             else:
-                self.samplers[id] = await self.from_disk(path), path
+                await self.samplers.load(id, path)
         return {"type": "create_sampling_session", "sampling_session_id": id}
-
-    async def from_disk(self, path: str) -> Served:
-        """Saved weights, for the sampler only."""
-        folder = self.places.find(path)
-        self.places.note(folder)  # says why it cannot be used
-        return await self.engine.loaded(self.places.model(folder))
-
-    def sampler(self, id: str) -> tuple[Served, str | None]:
-        if id not in self.samplers:
-            raise ApiError(f"The sampling session {id!r} does not exist, or newer weights have taken its place.", "sampling_session_id")
-        return self.samplers[id]

@@ -1,4 +1,4 @@
-"""What the Tinker routes keep: futures, the order of a model's requests, the thread that learns."""
+"""What the Tinker routes keep: futures, models in training and the order of their requests, the thread that learns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rehearsal_engine.api.errors import ApiError, dump
+from rehearsal_engine.learning.trainer import Lora
+from rehearsal_engine.models import Served
 
 KEPT = 2048  # requests that are known by their number
 KEPT_BYTES = 64 << 20  # results that can be asked for again, the newest always
@@ -124,3 +126,18 @@ class Order:
         while self.next in self._waiting:
             self._waiting.pop(self.next)()
             self.next += 1
+
+
+@dataclass(eq=False)
+class Model:
+    """A model in training, as the routes see it."""
+
+    id: str
+    session: str
+    served: Served
+    lora: Lora | None
+    owner: str  # of its checkpoints: a run of ours, or the model's own id
+    alias: str | None  # name of its newest weights as a model of the OpenAI routes
+    order: Order = field(default_factory=Order)
+    version: int = 0
+    ephemeral: list[str] = field(default_factory=list)
