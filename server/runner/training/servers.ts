@@ -8,6 +8,8 @@ import type { Address, TrainingPorts } from './run';
 export interface Servers {
   learner: Address;
   sampler: Address;
+  /** Of our engine, whose checkpoints are models, where it learns: as it is asked for text. */
+  engine: Address;
   /** Name of the model, as both know it. */
   model: string;
 }
@@ -28,8 +30,10 @@ export async function serversOf(
   const learning = learner.url
     ? await at(learner)
     : { ...own!, ...(own!.apiKey ? { apiKey: `tml-${own!.apiKey}` } : {}) };
+  const { baseUrl, apiKey } = learning;
+  const engine = { baseUrl, ...(apiKey ? { apiKey: apiKey.replace(/^tml-/, '') } : {}) };
   const model = settings.model ?? (await firstModel(sampling, signal));
-  return { learner: learning, sampler: sampling, model };
+  return { learner: learning, sampler: sampling, engine, model };
 }
 
 async function firstModel(address: Address, signal: AbortSignal): Promise<string> {

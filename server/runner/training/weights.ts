@@ -118,14 +118,15 @@ export class Weights {
   /** The models of a kept checkpoint; of step 0, what the run starts from. */
   async policiesOf({ step, addresses }: Pick<Checkpoint, 'step' | 'addresses'>): Promise<Policies> {
     const { config, servers, session, signal } = this;
-    // On our engine checkpoints are models; elsewhere they have to be loaded as weights in training first.
-    const models = session.backend.kind === 'engine' && config.settings.sampler.kind === 'engine';
+    // On our engine checkpoints are models, whoever samples in training: another sampler has the last weights only.
+    // Elsewhere they have to be loaded as weights in training first.
+    const models = session.backend.kind === 'engine';
     const found: Policy[] = [];
     for (const adapter of adaptersOf(config)) {
       if (models) {
         const model =
           step === 0 ? startModel(config, servers.model, adapter) : modelOf(config, step, adapter);
-        found.push(await connectPolicy({ ...servers.sampler, model }, signal));
+        found.push(await connectPolicy({ ...servers.engine, model }, signal));
         continue;
       }
       const address = addresses?.[adapter] ?? startAddress(config, adapter);

@@ -23,6 +23,7 @@ export class TinkerSession {
   /** What the server is like: see `backend.ts`. */
   backend!: Backend;
   private models = 0;
+  private readonly learners: TinkerLearner[] = [];
   private readonly beat: NodeJS.Timeout;
 
   private constructor(
@@ -47,18 +48,14 @@ export class TinkerSession {
     if (typeof session_id !== 'string') throw http.odd('it gave no session');
     const names = supported_models.map((model) => String((model as Json)?.model_name));
     const session = new TinkerSession(http, session_id, names);
-    const made: TinkerLearner[] = [];
-    const scratch = async () => {
-      made.push(await session.create(names[0] ?? '', { rank: 4, seed: 1 }, undefined, signal));
-      return made.at(-1)!;
-    };
+    const scratch = () => session.create(names[0] ?? '', { rank: 4, seed: 1 }, undefined, signal);
     try {
       session.backend = await backendOf(http, scratch, signal);
     } catch (error) {
       await session.close();
       throw error;
     } finally {
-      for (const learner of made) await learner.unload();
+      for (const learner of session.learners.splice(0)) await learner.unload();
     }
     return session;
   }
@@ -138,11 +135,15 @@ export class TinkerSession {
     const value = await this.http.result(path, body, signal);
     const id = value instanceof Uint8Array ? null : value.model_id;
     if (typeof id !== 'string') throw this.http.odd(`${path} gave no model_id`);
-    return new TinkerLearner(this.http, id, this.backend, owner);
+    const learner = new TinkerLearner(this.http, id, this.backend, owner);
+    this.learners.push(learner);
+    return learner;
   }
 
   async close(): Promise<void> {
     clearInterval(this.beat);
+    // SkyRL has places for so many adapters, and keeps those of a session that is over for minutes.
+    if (this.backend?.kind === 'other') for (const learner of this.learners) await learner.unload();
     await this.http.beat(`sessions/${this.id}/finish`, {}); // not every server has it
   }
 }
