@@ -53,7 +53,7 @@ export function createJudge(options: JudgeOptions): Judge {
     maxRetries: RETRIES,
     timeout: options.timeoutSeconds * 1000,
     logLevel: 'off',
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+    fetch: soonOrNever(options),
   });
   const cache = new Cache(options.cacheFile);
   const slots = new Slots(AT_ONCE);
@@ -136,12 +136,31 @@ function unscored(why: string): Said[number] {
   return { verdict: 'unscored', reason: `The judge could not be asked: ${why}.` };
 }
 
-function whyOf(error: unknown, { url, timeoutSeconds }: JudgeOptions, late: boolean): string {
+/** The client would wait as long as a busy server asks it to, past every limit: then it is not asked again. */
+function soonOrNever({ fetch: other, timeoutSeconds }: JudgeOptions): typeof fetch {
+  return async (input, init) => {
+    const response = await (other ?? fetch)(input, init);
+    const wanted = response.headers.get('retry-after');
+    if (!wanted || response.ok) return response;
+    const seconds = Number(wanted) || (Date.parse(wanted) - Date.now()) / 1000;
+    if (!(seconds >= timeoutSeconds)) return response;
+    const headers = new Headers(response.headers);
+    headers.set('x-should-retry', 'false');
+    return new Response(response.body, { status: response.status, headers });
+  };
+}
+
+/** Some servers repeat the key in what they say; reasons are shown, and kept with rollouts. */
+function withoutKey(text: string, key: string | undefined): string {
+  return key ? text.replaceAll(key, '…') : text;
+}
+
+function whyOf(error: unknown, { url, apiKey, timeoutSeconds }: JudgeOptions, late: boolean): string {
   const shown = oneLine(url, 200);
   if (late) return `${shown} did not answer within ${timeoutSeconds} s`;
   if (error instanceof APIUserAbortError) return 'it was cancelled';
   if (error instanceof APIError && error.status)
-    return `${shown} answered ${error.status} (${oneLine(reasonOf(error), 200)})`;
+    return `${shown} answered ${error.status} (${oneLine(withoutKey(reasonOf(error), apiKey), 200)})`;
   return `${shown} cannot be reached`;
 }
 

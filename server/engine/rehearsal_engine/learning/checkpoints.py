@@ -25,6 +25,7 @@ from rehearsal_engine.loading import BUILDING
 
 NOTE, OPTIMIZER = "training.json", "optimizer.pt"
 UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{8}(\.old)?")
+TORCH_WRITES = re.compile("inline_container|PytorchStreamWriter|Parent directory")
 ENDS = 1 << 20  # bytes of each end of a weight file that tell models apart
 
 
@@ -77,8 +78,12 @@ def whole(folder: Path, write: Callable[[Path], None]) -> None:
         os.replace(place, folder)
         flush(folder.parent)
         shutil.rmtree(old, ignore_errors=True)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
+        if isinstance(error, RuntimeError):  # torch.save on a full disk, which names no reason
+            if not TORCH_WRITES.search(str(error)):
+                raise
+            reason = "No space left on device" if shutil.disk_usage(folder.parent).free < ENDS else error
         raise LearningError(
             f"{folder.name} could not be written to {folder.parent}: {reason}. Nothing of it is kept and the weights in "
             "memory are unharmed. Make room, or choose a folder that can be written to.",

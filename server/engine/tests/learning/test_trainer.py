@@ -184,6 +184,14 @@ def test_damaged_and_unwritable_checkpoints_are_told(load, folder, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "one"]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file that is always full")
+def test_a_full_disk_is_told_where_torch_names_no_reason(tmp_path):
+    with pytest.raises(LearningError, match="could not be written") as caught:
+        checkpoints.whole(tmp_path / "one", lambda place: torch.save({"a": torch.zeros(1_000_000)}, "/dev/full"))
+    assert caught.value.code == "unwritable"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the writer is a forked process")
 def test_a_checkpoint_survives_its_writer_being_killed_at_any_instant(tmp_path):
     """The newest is whole, whether it replaces one or not, and nothing else is left."""

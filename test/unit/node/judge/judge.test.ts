@@ -153,6 +153,8 @@ describe('a judge', function () {
     };
     answers = () => ({ status: 401, body: '{"error": {"message": "Wrong key: sk-secret"}}' });
     assert.match(await told(), /unscored: .*answered 401/);
+    const leaked = await told({ apiKey: 'sk-secret' });
+    assert.match(leaked, /Wrong key: …/, 'no key in what is shown and kept');
     answers = () => 'hang';
     assert.match(await told({ timeoutSeconds: 0.2 }), /did not answer within 0\.2 s/);
     server.close();
@@ -164,6 +166,10 @@ describe('a judge', function () {
     answers = () => (asked.length < 3 ? { status: 429, headers: { 'retry-after-ms': '1' } } : PASS);
     assert.equal((await scored([judge()])).value, 1);
     assert.equal(asked.length, 3);
+    asked = [];
+    answers = () => ({ status: 429, headers: { 'retry-after': '3600' } });
+    assert.match((await scored([judge()])).told[0]!, /answered 429/);
+    assert.equal(asked.length, 1, 'an hour is longer than one judgement may take');
   });
 
   it('is not asked twice about the same, also by another process', async () => {
