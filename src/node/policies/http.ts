@@ -2,7 +2,8 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { Signal } from '../../core/policy';
 import { errors, NodeError, oneLine } from '../errors';
-import { directFetch, directValue, MOST_ANSWER } from './fetch';
+import { inOpenAIShape, withBounds } from './bounds';
+import { directFetch, directValue } from './fetch';
 
 export interface ServerOptions {
   /** Address, with or without `/v1`. */
@@ -33,7 +34,7 @@ export class ModelServer {
     this.url = rootOf(options.baseUrl);
     this.stallMs = options.stallMs ?? 120_000;
     this.direct = options.fetch === undefined;
-    this.fetch = guarded(options.fetch ?? directFetch, this.url);
+    this.fetch = withBounds(options.fetch ?? directFetch, this.url);
     this.headers = {
       accept: 'application/json',
       'content-type': 'application/json',
@@ -69,7 +70,7 @@ export class ModelServer {
       if (this.direct) {
         const answer = await directValue(this.url + path, init);
         if ('value' in answer) return answer.value;
-        response = await readable(answer.response);
+        response = await inOpenAIShape(answer.response);
       } else response = await this.fetch(this.url + path, init);
     } catch (error) {
       if (error instanceof NodeError || error instanceof SyntaxError) throw error;
@@ -189,61 +190,6 @@ function rootOf(baseUrl: string): string {
 }
 
 const integer = (value: unknown) => (typeof value === 'number' ? value : undefined);
-
-/** The most that is held of one event of a stream. */
-const MOST_EVENT = 4 << 20;
-
-/**
- * Answers are bounded, since the client gathers whole lines and whole bodies. It also drops the reason of a refusal
- * that is not in OpenAI's shape (FastAPI's `detail`, plain text).
- */
-function guarded(fetch: typeof globalThis.fetch, url: string): typeof globalThis.fetch {
-  return async (input, init) => {
-    return readable(bounded(await fetch(input, init), url));
-  };
-}
-
-async function readable(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  const headers = new Headers({ 'content-type': 'application/json' });
-  const retry = response.headers.get('retry-after');
-  if (retry !== null) headers.set('retry-after', retry);
-  return new Response(errorShape(await response.text()), { status: response.status, headers });
-}
-
-function bounded(answer: Response, url: string): Response {
-  const events = answer.headers.get('content-type')?.includes('event-stream') ?? false;
-  const length = answer.headers.get('content-length');
-  if (!answer.body || (!events && length !== null && Number(length) <= MOST_ANSWER)) return answer;
-  const most = events ? MOST_EVENT : MOST_ANSWER;
-  let held = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(part, controller) {
-      const end = events ? part.lastIndexOf(LINE_END) : -1;
-      held = end < 0 ? held + part.length : part.length - end - 1;
-      if (held > most) throw errors.odd(url, `one of its answers is longer than ${most >> 20} MiB`);
-      controller.enqueue(part);
-    },
-  });
-  return new Response(answer.body.pipeThrough(counted), answer);
-}
-
-const LINE_END = 10;
-
-function errorShape(text: string): string {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // plain text
-  }
-  const { error, detail, message } = (typeof body === 'object' && body ? body : {}) as {
-    [field: string]: unknown;
-  };
-  if (typeof error === 'object' && error) return text;
-  const reason = error ?? detail ?? message ?? text;
-  return JSON.stringify({ error: { message: typeof reason === 'string' ? reason : JSON.stringify(reason) } });
-}
 
 /** Tokens of the prompt and of the context, as far as a server's sentence says them. */
 function lengthsIn(text: string): [number | undefined, number | undefined] {
