@@ -87,6 +87,7 @@ export function registerTesting({
   const byCommand =
     (of: vscode.TestRunProfile, work: (request: vscode.TestRunRequest) => Promise<void>) =>
     async (argument: unknown): Promise<void> => {
+      if (!trusted(showError)) return;
       const target = await chooseTarget(targetOf(argument), environments);
       if (!target) return;
       const include = target.file === undefined ? undefined : await items.itemsOf(target.file, target.task);
