@@ -62,7 +62,20 @@ function echo(
   const ids = { return_token_ids: true, return_tokens_as_token_ids: true };
   const body =
     who === 'engine' ? { ...common, ...ids, priority } : who === 'vllm' ? { ...common, ...ids } : common;
-  return server.post('/v1/completions', body, signal);
+  const ask = () => server.post('/v1/completions', body, signal);
+  return who === 'vllm' ? inTurn(server.url, ask) : ask();
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** With an adapter loaded, vLLM 0.32 dies of several prompts that it scores at once. */
+function inTurn<T>(url: string, ask: () => Promise<T>): Promise<T> {
+  const own = (turns.get(url) ?? Promise.resolve()).then(ask, ask);
+  turns.set(
+    url,
+    own.catch(() => {}),
+  );
+  return own;
 }
 
 /** Entries of the prompt that was sent, or null where the answer is about something else. */

@@ -187,6 +187,36 @@ describe('dialects of model servers', () => {
     );
   });
 
+  it('asks vLLM for one score at a time: with an adapter it dies of several', async () => {
+    const echo = JSON.parse(fixture('vllm-echo.json'));
+    const probe = { prompt: [1, 2, 3], tokens: ['token_id:1', 'token_id:2', 'token_id:3'] };
+    const probed = { ...echo.choices[0], logprobs: { ...probe, token_logprobs: [null, -1, -2] } };
+    let [now, most, all] = [0, 0, 0];
+    server = await modelServer(
+      vllm(({ body }) => {
+        if (!body.echo) return VLLM_PROBE;
+        if ((body.prompt as []).length <= 3) return { choices: [probed] };
+        most = Math.max(most, ++now);
+        all++;
+        return (response) =>
+          setImmediate(() => {
+            now--;
+            if (all === 2) response.writeHead(500).end('{}');
+            else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(echo));
+          });
+      }),
+    );
+    const policies = await Promise.all([1, 2].map(() => connectPolicy({ baseUrl: server.url })));
+    const asked = { prompt: [5, 9, 30], ids: [31, 32, 40], priority: 1 };
+    const ends = await Promise.allSettled([...policies, ...policies].map((policy) => policy.score!(asked)));
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      'one that fails holds up none',
+    );
+    assert.equal(most, 1);
+  });
+
   it('says that llama.cpp cannot score: it ignores echo and samples', async () => {
     const echo = JSON.parse(fixture('llama-echo.json'));
     server = await modelServer(llama(({ body }) => (body.echo ? echo : LLAMA_PROBE)));
