@@ -36,9 +36,12 @@ export async function exportCheckpoint(
     throw runErrors.state(id, 'trained every weight and has no adapter', 'Export the merged model.');
   if (config.settings.learner.kind !== 'engine')
     throw runErrors.state(id, 'keeps its weights on another server', 'Export them there.');
-  if (!path.isAbsolute(folder)) throw runErrors.refused('the folder is no absolute path');
-  if (fs.existsSync(folder) && fs.readdirSync(folder).length)
-    throw runErrors.state(id, `was not exported: ${folder} is not empty`, 'Name an empty or a new folder.');
+  if (!path.isAbsolute(folder)) throw runErrors.request('the folder is no absolute path');
+  const there = fs.statSync(folder, { throwIfNoEntry: false });
+  if (there && (!there.isDirectory() || fs.readdirSync(folder).length)) {
+    const what = there.isDirectory() ? 'is not empty' : 'is no folder';
+    throw runErrors.state(id, `was not exported: ${folder} ${what}`, 'Name an empty or a new folder.');
+  }
   const { baseUrl, apiKey } = await engine(signal);
   const session = await TinkerSession.open({ baseUrl, apiKey: `tml-${apiKey}` }, signal);
   try {

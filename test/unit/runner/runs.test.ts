@@ -183,6 +183,11 @@ describe('training runs of the server', function () {
     ];
     for (const [exporting, message] of cases) await assert.rejects(exporting, { code: 'run-state', message });
     await assert.rejects(client.export('first-1', 2, 'merged', 'relative'), { code: 'run-refused' });
+    const file = path.join(home, 'run', 'token');
+    await assert.rejects(client.export('first-1', 2, 'merged', file), {
+      code: 'run-state',
+      message: /is no folder/,
+    });
   });
 
   it('estimates a run from what it measures, and leaves nothing behind', async () => {

@@ -7,7 +7,7 @@ import { parseStrict } from '../../../core/json-text';
 import { type Answered, answered, DEFAULT_TIMEOUT_MS, MAX_ANSWER_BYTES, runCall } from '../calls';
 import { executorErrors, failures } from '../failures';
 import { argumentsObject, fileBeside, sha256 } from '../places';
-import { resolveSecrets } from '../secrets';
+import { resolveSecrets, secretNames } from '../secrets';
 import type { Execution, Executor, ExecutorOptions, Identity, ToolCall, ToolSession } from '../types';
 import { openApiRoutes, type Request, type Route, requestOf } from './routes';
 
@@ -117,6 +117,17 @@ class HttpSession implements ToolSession {
     this.begun = true;
   }
 
+  /** A server may repeat the key that it was sent; answers are shown, recorded and trained on. */
+  private withoutSecrets(text: string): string {
+    const named = Object.entries(this.config.headers ?? {});
+    return named.reduce((shown, [name, given]) => {
+      const key = this.headers[name]?.split(' ').at(-1);
+      // What is short is no key, and may stand in any answer.
+      const isKey = key && key.length >= 8 && secretNames({ [name]: given }).length > 0;
+      return isKey ? shown.replaceAll(key, '…') : shown;
+    }, text);
+  }
+
   private async request(request: Request, signal: AbortSignal, until: number): Promise<Answered> {
     const base = this.config.url.replace(/\/+$/, '');
     const start = new URL(base + (request.path.startsWith('/') ? '' : '/') + request.path);
@@ -159,13 +170,17 @@ class HttpSession implements ToolSession {
         }
         continue;
       }
-      return answerOf(response, notes);
+      return answerOf(response, notes, (text) => this.withoutSecrets(text));
     }
   }
 }
 
-async function answerOf(response: Response, notes: string[]): Promise<Answered> {
-  const raw = await textOf(response);
+async function answerOf(
+  response: Response,
+  notes: string[],
+  withoutSecrets: (text: string) => string,
+): Promise<Answered> {
+  const raw = withoutSecrets(await textOf(response));
   const parsed = parseStrict(raw);
   const { status, ok } = response;
   const value: Json = parsed.ok ? parsed.value : raw;

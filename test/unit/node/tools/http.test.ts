@@ -99,6 +99,8 @@ describe('tools as requests', () => {
           response.writeHead(status, headers).end(body);
         };
         if (pathname === '/away') send(302, { location: `${elsewhere}/stolen` });
+        else if (pathname === '/echo')
+          send(401, {}, JSON.stringify({ error: `no such key: ${request.headers.authorization}` }));
         else if (pathname === '/moved') send(307, { location: '/ok' });
         else if (pathname === '/circle') send(302, { location: '/circle' });
         else if (pathname === '/busy')
@@ -132,6 +134,7 @@ describe('tools as requests', () => {
     const names = [
       'away',
       'moved',
+      'echo',
       'circle',
       'busy',
       'closed',
@@ -148,13 +151,16 @@ describe('tools as requests', () => {
     };
 
     it('is not followed to another host, and secrets do not go there', async () => {
-      process.env.REHEARSAL_TEST_TOKEN = 'top secret';
+      process.env.REHEARSAL_TEST_TOKEN = 'top-secret';
       try {
         const session = await open({ headers: { Authorization: 'Bearer ${REHEARSAL_TEST_TOKEN}' } });
         const { failure } = await call(session, 'away');
         assert.equal(failure?.code, 'redirected');
-        assert.deepEqual(seen, [{ url: '/away', method: 'GET', authorization: 'Bearer top secret' }]);
+        assert.deepEqual(seen, [{ url: '/away', method: 'GET', authorization: 'Bearer top-secret' }]);
         assert.deepEqual((await call(session, 'moved')).value, { ok: true });
+        const echoed = JSON.stringify(await call(session, 'echo'));
+        assert.match(echoed, /no such key/);
+        assert.doesNotMatch(echoed, /top-secret/);
         assert.equal((await call(session, 'circle')).failure?.code, 'unreachable');
       } finally {
         delete process.env.REHEARSAL_TEST_TOKEN;
