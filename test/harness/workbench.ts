@@ -61,6 +61,8 @@ export interface WorkbenchOptions {
   extension?: 'linked' | 'development' | (string & {});
   /** Folders of further extensions. */
   others?: string[];
+  /** Whether the workspace is one that nobody trusted yet, as VS Code opens a folder for the first time. */
+  untrusted?: boolean;
   /** Module whose `run()` the extension host calls; needs `extension: 'development'`. */
   tests?: string;
   /** Called with the page before it loads anything. */
@@ -108,6 +110,10 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   const settings = {
     ...QUIET,
     'workbench.colorTheme': THEMES[options.theme ?? 'dark'].id,
+    ...(options.untrusted && {
+      'security.workspace.trust.enabled': true,
+      'security.workspace.trust.startupPrompt': 'never',
+    }),
     ...options.settings,
   };
   fs.mkdirSync(path.dirname(settingsFile), { recursive: true });
@@ -115,7 +121,7 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
 
   const extension = options.extension ?? 'linked';
   const development = extension === 'development';
-  const args = ['--disable-workspace-trust'];
+  const args = options.untrusted ? [] : ['--disable-workspace-trust'];
   if (development) args.push('--vscode-option', 'enable-smoke-test-driver');
   else if (extension === 'linked') linkExtension(at.extensions, ROOT, 'rehearsal-studio');
   else await installExtension({ dataDir: at.data, extensionsDir: at.extensions, vsix: extension });
