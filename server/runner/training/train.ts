@@ -30,8 +30,11 @@ export async function train(run: TrainingRun): Promise<void> {
     started: store.status.started ?? ports.now(),
     ended: null,
   });
-  const end = (state: RunStatus['state'], message = '') =>
-    store.setStatus({ state, message, ended: ports.now(), phase: '', secondsLeft: null });
+  const end = (state: RunStatus['state'], message = '') => {
+    // A step that was under way is not learned.
+    const step = store.metrics().at(-1)?.step ?? 0;
+    store.setStatus({ state, message, step, ended: ports.now(), phase: '', secondsLeft: null });
+  };
   try {
     await changedInputs(run, 0);
     for (let failures = 0, reached = -1; ; ) {

@@ -43,7 +43,7 @@ export class Head {
       name: 'Stop: keeps what was learned',
       onClick: () => post({ type: 'stop' }),
     });
-    this.stop.title = 'Stop after this step; what was learned is kept, and Resume goes on';
+    this.stop.title = 'Stop now; the steps that were learned are kept, and Resume goes on';
     this.resume = button({
       label: 'Resume',
       icon: 'debug-continue',
