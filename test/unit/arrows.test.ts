@@ -22,6 +22,7 @@ const ARROWS: Record<string, { folders: string[]; packages: string[] }> = {
   'src/node': { folders: ['src/node', 'src/core'], packages: ['*'] },
   'src/cli': { folders: ['src/cli', 'src/node', 'src/core'], packages: ['*'] },
   'server/runner': { folders: ['server/runner', 'src/node', 'src/core'], packages: ['*'] },
+  'server/nano': { folders: ['server/nano', 'src/core', 'src/node'], packages: ['*'] },
   'src/features': {
     folders: ['src/features', 'src/node', 'src/core', 'webview/common'],
     packages: ['*', 'vscode'],
