@@ -99,7 +99,7 @@ export const RolloutDetail = T.Object({
 /** A checkpoint of a run, as a side of a comparison. */
 export const Side = T.Object({ run: T.String(), step: T.Integer() });
 
-export const ComparisonView = T.Object({
+export const CheckpointsView = T.Object({
   first: Side,
   second: Side,
   /** What was compared: success on real tools, or in rehearsal where nothing real ran. */
@@ -197,7 +197,7 @@ export const ToTraining = T.Union([
   T.Object({ type: T.Literal('overlay'), run: T.String(), metrics: T.Array(Metrics) }),
   T.Object({ type: T.Literal('rollouts'), step: T.Integer(), groups: T.Array(GroupView) }),
   T.Object({ type: T.Literal('rollout'), detail: RolloutDetail }),
-  T.Object({ type: T.Literal('comparison'), comparison: ComparisonView }),
+  T.Object({ type: T.Literal('comparison'), comparison: CheckpointsView }),
   T.Object({ type: T.Literal('openCompare') }),
   /** An error, or null when it is over. */
   T.Object({ type: T.Literal('notice'), notice: nullable(Notice) }),
@@ -243,7 +243,7 @@ export type GroupView = Static<typeof GroupView>;
 export type OutputDetail = Static<typeof OutputDetail>;
 export type RolloutDetail = Static<typeof RolloutDetail>;
 export type Side = Static<typeof Side>;
-export type ComparisonView = Static<typeof ComparisonView>;
+export type CheckpointsView = Static<typeof CheckpointsView>;
 export type Field = Static<typeof Field>;
 export type FieldGroup = Static<typeof FieldGroup>;
 export type FileProblem = Static<typeof FileProblem>;

@@ -1,5 +1,5 @@
 /** Two evaluated checkpoints side by side, from the metrics of their runs. */
-import type { ComparisonView, Side } from '../../../webview/common/training';
+import type { CheckpointsView, Side } from '../../../webview/common/training';
 import { compareEvaluations } from '../../core/training/paired';
 import type { Metrics } from '../../core/training/run.types';
 import { UserError } from '../../core/user-error';
@@ -9,7 +9,7 @@ export function comparisonView(
   first: Side,
   second: Side,
   metrics: { first: readonly Metrics[]; second: readonly Metrics[] },
-): ComparisonView {
+): CheckpointsView {
   const [one, other] = [evaluationOf(metrics.first, first), evaluationOf(metrics.second, second)];
   const compared = compareEvaluations(one, other);
   if (!compared) {

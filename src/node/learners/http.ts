@@ -12,7 +12,8 @@ export interface TinkerAddress {
   fetch?: typeof globalThis.fetch;
 }
 
-export type Json = Record<string, unknown>;
+/** A JSON object of the protocol. */
+export type Fields = Record<string, unknown>;
 
 /** Connection errors and overload are tried again: every request of the protocol is done once, however often sent. */
 const TRIES = 6;
@@ -25,11 +26,11 @@ export class TinkerHttp {
     this.url = options.baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   }
 
-  async get(path: string, signal?: Signal): Promise<Json> {
+  async get(path: string, signal?: Signal): Promise<Fields> {
     return this.json(await this.ask('GET', path, undefined, signal));
   }
 
-  async post(path: string, body: Json | Uint8Array, signal?: Signal): Promise<Json> {
+  async post(path: string, body: Fields | Uint8Array, signal?: Signal): Promise<Fields> {
     return this.json(await this.ask('POST', path, body, signal));
   }
 
@@ -37,19 +38,19 @@ export class TinkerHttp {
   async isEngine(signal?: Signal): Promise<boolean> {
     const response = await this.once(`${this.url}/health`, { method: 'GET' }, true, signal);
     try {
-      return response?.ok === true && ((await response.json()) as Json)?.engine === 'rehearsal';
+      return response?.ok === true && ((await response.json()) as Fields)?.engine === 'rehearsal';
     } catch {
       return false;
     }
   }
 
   /** Sends once, and asks nothing: the next request tells what is wrong. */
-  async beat(path: string, body: Json): Promise<void> {
+  async beat(path: string, body: Fields): Promise<void> {
     await this.ask('POST', path, body, undefined, 1).catch(() => {});
   }
 
   /** Sends a request that is answered by a future, and waits for what comes of it: JSON, or the bytes of a message. */
-  async result(path: string, body: Json | Uint8Array, signal?: Signal): Promise<Json | Uint8Array> {
+  async result(path: string, body: Fields | Uint8Array, signal?: Signal): Promise<Fields | Uint8Array> {
     const { request_id } = await this.post(path, body, signal);
     if (typeof request_id !== 'string') throw this.odd(`${path} was answered without a request_id`);
     for (;;) {
@@ -69,7 +70,7 @@ export class TinkerHttp {
   private async ask(
     method: string,
     path: string,
-    body?: Json | Uint8Array,
+    body?: Fields | Uint8Array,
     signal?: Signal,
     most = TRIES,
   ): Promise<Response> {
@@ -91,7 +92,7 @@ export class TinkerHttp {
   }
 
   /** Null where it could not be sent and may be tried again. */
-  private async once(url: string, init: Json, last: boolean, signal?: Signal): Promise<Response | null> {
+  private async once(url: string, init: Fields, last: boolean, signal?: Signal): Promise<Response | null> {
     const inner = new AbortController();
     const abort = () => inner.abort();
     if (signal?.aborted) abort();
@@ -126,10 +127,10 @@ export class TinkerHttp {
     return learnerError(this.url, path, reason || `status ${response.status}`, code);
   }
 
-  private async json(response: Response): Promise<Json> {
+  private async json(response: Response): Promise<Fields> {
     try {
       const value = await response.json();
-      if (typeof value === 'object' && value !== null) return value as Json;
+      if (typeof value === 'object' && value !== null) return value as Fields;
     } catch {
       // said below
     }

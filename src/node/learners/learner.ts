@@ -4,7 +4,7 @@ import type { Signal } from '../../core/policy';
 import { UserError } from '../../core/user-error';
 import { type Backend, scaled } from './backend';
 import { LearnerError } from './errors';
-import type { Json, TinkerHttp } from './http';
+import type { Fields, TinkerHttp } from './http';
 import { decodeResult, encodeRequest, type Sendable } from './proto';
 
 /** What the protocol lets a request hold. Samples that share a prefix cost least in one request. */
@@ -138,7 +138,7 @@ export class TinkerLearner implements Learner {
   }
 
   /** Numbers are taken when a call is made, and a refused one has used its own, as the server counts it. */
-  private async ordered(path: string, fields: Json, signal?: Signal): Promise<Json> {
+  private async ordered(path: string, fields: Fields, signal?: Signal): Promise<Fields> {
     const body = { model_id: this.id, seq_id: ++this.seq, type: path, ...fields };
     const value = await this.http.result(path, body, signal);
     if (value instanceof Uint8Array) throw this.http.odd(`${path} was answered with a message`);
@@ -146,7 +146,7 @@ export class TinkerLearner implements Learner {
   }
 }
 
-function text(value: Json, name: string): string {
+function text(value: Fields, name: string): string {
   const found = value[name];
   if (typeof found === 'string') return found;
   throw new UserError(`The learner's answer lacks ${name}.`, 'Check which server and version it is.');

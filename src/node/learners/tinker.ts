@@ -2,7 +2,7 @@
 import type { Policy, Signal } from '../../core/policy';
 import { type Backend, backendOf } from './backend';
 import { LearnerError } from './errors';
-import { type Json, type TinkerAddress, TinkerHttp } from './http';
+import { type Fields, type TinkerAddress, TinkerHttp } from './http';
 import { type Owner, TinkerLearner } from './learner';
 import { tinkerPolicy } from './sampler';
 
@@ -46,7 +46,7 @@ export class TinkerSession {
     const body = { tags: [], user_metadata: null, sdk_version: '0.38.0', type: 'create_session' };
     const { session_id } = await http.post('create_session', body, signal);
     if (typeof session_id !== 'string') throw http.odd('it gave no session');
-    const names = supported_models.map((model) => String((model as Json)?.model_name));
+    const names = supported_models.map((model) => String((model as Fields)?.model_name));
     const session = new TinkerSession(http, session_id, names);
     const scratch = () => session.create(names[0] ?? '', { rank: 4, seed: 1 }, undefined, signal);
     try {
@@ -115,7 +115,7 @@ export class TinkerSession {
     return { fits: fits === true, needBytes: need_bytes as Fit['needBytes'], freeBytes: Number(free_bytes) };
   }
 
-  private async own(path: string, body: Json, signal?: Signal): Promise<Json> {
+  private async own(path: string, body: Fields, signal?: Signal): Promise<Fields> {
     if (this.backend.kind !== 'engine') {
       throw new LearnerError(
         'refused',
@@ -127,7 +127,7 @@ export class TinkerSession {
     return value;
   }
 
-  private async start(path: string, fields: Json, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
+  private async start(path: string, fields: Fields, owner?: Owner, signal?: Signal): Promise<TinkerLearner> {
     const user_metadata = owner
       ? { rehearsal_run: owner.run, rehearsal_adapter: owner.adapter ?? null }
       : null;

@@ -3,7 +3,7 @@ import { el, fill, icon } from '../../common/dom';
 import { share } from '../../common/format';
 import { printable } from '../../common/text';
 import { button } from '../../common/toolkit';
-import type { ComparisonView, RunChoice, Side } from '../../common/training';
+import type { CheckpointsView, RunChoice, Side } from '../../common/training';
 import { interval } from './gap';
 
 export class Compare {
@@ -62,7 +62,7 @@ export class Compare {
     this.first.focus();
   }
 
-  show(comparison: ComparisonView): void {
+  show(comparison: CheckpointsView): void {
     if (keyOf(comparison.first) !== this.first.value || keyOf(comparison.second) !== this.second.value)
       return;
     const { difference, firstMean, secondMean, measure, part, tasks, same } = comparison;
