@@ -206,7 +206,7 @@ describe('dialects of model servers', () => {
           });
       }),
     );
-    const policies = await Promise.all([1, 2].map(() => connectPolicy({ baseUrl: server.url })));
+    const policies = await Promise.all([1, 2].map(() => connectPolicy({ baseUrl: server!.url })));
     const asked = { prompt: [5, 9, 30], ids: [31, 32, 40], priority: 1 };
     const ends = await Promise.allSettled([...policies, ...policies].map((policy) => policy.score!(asked)));
     assert.deepEqual(
