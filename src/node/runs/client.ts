@@ -2,6 +2,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Metrics, RolloutRecord, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
+import { UserError } from '../../core/user-error';
 import { type ErrorCode, errors, NodeError } from '../errors';
 import { runErrors } from './errors';
 import { isRunId } from './ids';
@@ -190,7 +191,9 @@ export class RunsClient {
           if (failures || last !== undefined) return;
           throw error;
         }
-        if (failures === 0) onTrouble?.((error as Error).message);
+        // What the transport says of a stream that broke off ("terminated") is nothing to people.
+        const why = error instanceof UserError ? error.message : 'The connection to the server was lost.';
+        if (failures === 0) onTrouble?.(why);
         failures++;
       }
       await until(signal, Math.min(200 * 2 ** failures, 5000));
