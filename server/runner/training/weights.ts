@@ -5,6 +5,7 @@ import type { Policy } from '../../../src/core/policy';
 import { mixSeed } from '../../../src/core/rehearsal/seed';
 import type { Checkpoint } from '../../../src/core/training/run.types';
 import type { RunConfig } from '../../../src/core/training/types';
+import { UserError } from '../../../src/core/user-error';
 import { checkpointModel, type TinkerLearner, TinkerSession } from '../../../src/node/learners/tinker';
 import { connectPolicy } from '../../../src/node/policies/connect';
 import { handOver } from './handover';
@@ -53,6 +54,7 @@ export class Weights {
     const session = await TinkerSession.open(servers.learner, signal);
     const learners = new Map<Adapter, TinkerLearner>();
     try {
+      checkOffered(session, servers);
       for (const adapter of adaptersOf(config)) {
         const address = checkpoint?.addresses?.[adapter] ?? startAddress(config, adapter);
         learners.set(
@@ -148,6 +150,15 @@ export class Weights {
   close(): Promise<void> {
     return this.session.close();
   }
+}
+
+/** Another learner knows models by names of its own, and refuses others in words of its own. */
+function checkOffered({ backend, offered }: TinkerSession, { learner, model }: Servers): void {
+  if (backend.kind === 'engine' || offered.includes(model)) return;
+  throw new UserError(
+    `The learner at ${learner.baseUrl} does not train ${model}, but ${offered.join(', ') || 'nothing'}.`,
+    'Both servers must know the model by one name: set "model" to it, and load the same model in our engine under it.',
+  );
 }
 
 function loraOf({ settings }: RunConfig, adapter: Adapter) {
