@@ -1,5 +1,5 @@
 /**
- * Role-wise GRPO in rehearsal (EnvACE, arXiv 2608.06197; `docs/method.md`): sample tasks → groups of rollouts → rewards
+ * Role-wise GRPO in rehearsal (EnvACE, arXiv 2608.06197; `docs/training.md`): sample tasks → groups of rollouts → rewards
  * → role-wise advantages → batch → learner → new weights to the sampler → metrics. One step after the other, each
  * sampled whole with that step's weights. What happens on faults: `train.ts`.
  */

@@ -1,7 +1,7 @@
 /**
  * The act–rehearse loop as a machine: `need` says what it needs next, `accept` is given it and returns the
  * next state. Both are pure and cheap; old states stay valid, so stepping back and forking cost nothing.
- * Source of the loop: EnvACE (arXiv 2608.06197), section "World rehearsal"; see `docs/method.md`.
+ * Source of the loop: EnvACE (arXiv 2608.06197), section "World rehearsal"; what we do otherwise: CONTRIBUTING.md.
  */
 import { parseAct } from '../conversation/parse';
 import { isErrorValue, parseResult } from '../conversation/result';
