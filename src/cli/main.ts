@@ -1,5 +1,6 @@
 /** The command line: the same product without an editor, for terminals and CI. Documented in `docs/cli.md`. */
 
+import { setMaxListeners } from 'node:events';
 import { TemplateError } from '../core/conversation/render';
 import { EmptyStreamError } from '../core/rehearsal/drivers';
 import { printable } from '../core/text';
@@ -36,7 +37,7 @@ const HELP = `usage: rehearsal COMMAND …
   runs metrics ID  flat lines of JSON  --csv  --tensorboard DIR  --out FILE
   runs rollouts ID   --step N  --out FILE
   runs export ID/STEP  --folder DIR  --merged
-  runs compare A B   --part validation|test  --attempts K  --allow TOOL…
+  runs compare A B   --part validation|test  --attempts K  --allow TOOL…  --seed N  --concurrency N
   serve            start the local server, or find the one that runs
                      --stop  --status  --foreground  --load [NAME=]MODEL…
   sessions [DIR]   list saved sessions
@@ -46,7 +47,7 @@ const HELP = `usage: rehearsal COMMAND …
                              --server URL  --token-env VARIABLE   (default: the local server)
   for all: --json (an object a line)
 
-exit codes: 0 all passed · 1 a task failed, or a file has errors · 2 wrong use or unreadable input · 3 server trouble
+exit codes: 0 all passed · 1 a task or run failed, an answer differs, or a file has errors · 2 wrong use or unreadable input · 3 server trouble
 `;
 
 const COMMANDS: { [name: string]: (args: readonly string[], terminal: Terminal) => Promise<number> } = {
@@ -65,6 +66,7 @@ const SERVER_CODE = /^(server-|tier-|setup-|python-|model-|context-|template-|ru
 
 async function main([name, ...args]: string[]): Promise<number> {
   const abort = new AbortController();
+  setMaxListeners(0, abort.signal); // each rollout listens, which is many and no leak
   process.on('SIGINT', () => {
     // The second time there is nothing more to save.
     if (abort.signal.aborted) process.exit(EXIT.interrupted);

@@ -157,12 +157,15 @@ async function metrics(id: string, { client, values, terminal }: Given): Promise
   const flat = rows.map(flatMetrics);
   const text = values.csv ? csvOf(flat) : flat.map((row) => `${JSON.stringify(row)}\n`).join('');
   await write(Readable.from([text]), values.out);
+  if (values.out !== undefined) terminal.say(`${values.out} has ${rows.length} rows.`);
   return EXIT.ok;
 }
 
-async function rollouts(id: string, { client, values }: Given): Promise<number> {
+async function rollouts(id: string, { client, values, terminal }: Given): Promise<number> {
   const step = values.step === undefined ? undefined : wholeNumber('step', values.step, 0, 0);
   await write(Readable.fromWeb((await client.exportRollouts(id, step)) as never), values.out);
+  if (values.out !== undefined)
+    terminal.say(`${values.out} has the rollouts${step === undefined ? '' : ` of step ${step}`}.`);
   return EXIT.ok;
 }
 
