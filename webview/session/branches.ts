@@ -31,6 +31,12 @@ export class Branches {
     if (focused) this.focus();
   }
 
+  /** While the only branch is being written: its own count comes with the end of each output only. */
+  setTokens(tokens: number): void {
+    const [only, ...others] = this.branches;
+    if (only && others.length === 0 && tokens > only.tokens) this.update([{ ...only, tokens }]);
+  }
+
   focus(): void {
     (this.tree.querySelector('[tabindex="0"]') as HTMLElement | null)?.focus();
   }

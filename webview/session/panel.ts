@@ -174,6 +174,7 @@ export class Panel {
     this.checks.setAtEnd(head.status === 'ended');
     this.strip.update(head);
     this.steps.update(head);
+    this.side.branches.setTokens(head.tokens);
     this.side.setBusy(head.status === 'running');
     const { error } = head;
     const action = error?.action && {

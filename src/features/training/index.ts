@@ -148,6 +148,10 @@ async function fileOf(
   if (argument instanceof vscode.Uri) return argument.fsPath;
   const active = vscode.window.activeTextEditor?.document;
   if (active?.languageId === Language.training) return active.uri.fsPath;
+  // The launch page is no text editor.
+  const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  if (shown instanceof vscode.TabInputCustom && shown.uri.path.endsWith('.training.json'))
+    return shown.uri.fsPath;
   const all = await files.list();
   if (all.length === 1) return all[0];
   if (all.length === 0) return newFile(environments);
