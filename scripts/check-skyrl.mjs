@@ -1,13 +1,10 @@
 /**
- * A real SkyRL (JAX on the CPU) as the learner, by the client that trains on our engine. usage: npm run check:skyrl
+ * A real SkyRL (JAX on the CPU) as the learner of the runner, beside our engine. usage: npm run check:skyrl
  * Installs it the first time (2.2 GB), trains a tiny random model for five steps, and writes docs/checks/skyrl.md.
  */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { buildBatch } from '../src/core/grpo/batch.ts';
-import { TinkerHttp } from '../src/node/learners/http.ts';
-import { decodeSamples } from '../src/node/learners/proto.ts';
 import { TinkerSession } from '../src/node/learners/tinker.ts';
 import {
   cacheFolder,
@@ -18,16 +15,21 @@ import {
   startEngine,
   startServer,
 } from './lib/check.mjs';
+import { checkRun, trainedRun } from './lib/check-run.mjs';
 import { capture, must, ROOT } from './lib/process.mjs';
 import { findPython } from './lib/python.mjs';
 import { ensureVenv, venvPython } from './lib/test-machine.mjs';
 
 const SKYRL = '0.4.0';
 const STEPS = 5;
-const PROMPTS = [
-  [5, 9, 30, 31],
-  [40, 41, 7, 5],
-];
+/** Random weights seldom end an output. With this row for <|im_end|> most do, and half of those are rewarded. */
+const ENDING = `
+import sys
+from safetensors.torch import load_file, save_file
+weights = load_file(sys.argv[1])
+weights["model.embed_tokens.weight"][2] *= -3
+save_file(weights, sys.argv[1], {"format": "pt"})
+`;
 const log = (line) => console.error(`· ${line}`);
 
 const folder = cacheFolder(`skyrl-${SKYRL}`);
@@ -38,6 +40,7 @@ const model = path.join(scratch, 'tiny');
 await must(venvPython, ['-m', 'rehearsal_engine.random_model', model, '--tiny'], {
   cwd: path.join(ROOT, 'server/engine'),
 });
+await must(venvPython, ['-c', ENDING, path.join(model, 'model.safetensors')]);
 
 const ends = [];
 let code = 1;
@@ -96,7 +99,7 @@ async function startSkyrl() {
     '-m',
     'skyrl.tinker.api',
     '--base-model',
-    model,
+    'tiny', // the folder in `scratch`: one name for both servers
   ];
   args.push('--backend', 'jax', '--backend-config', '{"max_lora_adapters":8,"max_lora_rank":8}');
   args.push('--checkpoints-base', path.join(scratch, 'skyrl'), '--database-url', `sqlite:///${scratch}/t.db`);
@@ -136,152 +139,118 @@ async function run() {
   });
   report.say(`SkyRL was ready after ${skyrl.seconds} s`);
 
+  const at = { scratch, engine, log };
+  const elsewhere = { kind: 'skyrl', url: skyrl.baseUrl };
+  const store = await trainedRun(at, { learner: elsewhere, steps: STEPS });
+  const what = `the runner trains ${STEPS} steps on it and samples there`;
+  if (!checkRun(report, store, what)) return report.end();
+
+  // The same tokens on our engine, by the same runner: rollouts that are stored are not sampled again.
+  const own = await trainedRun(at, { learner: { kind: 'engine' }, steps: 1 }, await store.rolloutsOf(1));
+  report.check(
+    'the runner trains a step on our engine from the same tokens',
+    own.status.state === 'done',
+    own.status.message || own.status.state,
+  );
+
+  const refused = await trainedRun(at, { learner: elsewhere, model: 'other', steps: 1 });
+  report.check(
+    'a model that it does not train is refused by name',
+    refused.status.state === 'failed' && /does not train other, but tiny/.test(refused.status.message),
+    refused.status.state,
+  );
+
   const there = await TinkerSession.open({ baseUrl: skyrl.baseUrl });
   const here = await TinkerSession.open({ baseUrl: engine.baseUrl });
   ends.push(
     () => there.close(),
     () => here.close(),
   );
-  const { reduction, clipsGradient, tellsMetrics, lacks } = there.backend;
+  const { reduction, clipsGradient, tellsMetrics } = there.backend;
   report.check(
     'how it adds up is found out when connecting',
     reduction === 'mean' && !tellsMetrics,
     `${reduction}, ${clipsGradient ? 'clips' : 'does not clip'} gradients`,
   );
-  for (const lack of lacks) report.say(`       ${lack}`);
-
-  const http = new TinkerHttp({ baseUrl: skyrl.baseUrl });
-  const name = there.offered[0];
+  const first = samplesOf(await store.rolloutsOf(1));
   const lora = { rank: 8, seed: 1 };
-  const [mine, theirs, loop] = [
-    await here.create('tiny', { ...lora, trainUnembed: false }),
-    await there.create(name, lora),
-    await there.create(name, lora),
-  ];
-  const sampler = await theirs.toSampler();
-  const data = buildBatch(await groups(http, sampler, 0), 'act-only').adapters[0].data;
-
-  const before = await Promise.all([mine, theirs].map((learner) => scores(learner, data)));
-  const most = Math.max(
-    ...before[0].flatMap((row, i) => row.map((value, t) => Math.abs(value - before[1][i][t]))),
-  );
+  const [mine, theirs] = [await here.create('tiny', lora), await there.create('tiny', lora)];
+  const before = [await scores(mine, first), await scores(theirs, first)];
+  await theirs.unload();
+  const tokens = first.reduce((total, { weights }) => total + weights.filter(Boolean).length, 0);
   report.check(
-    'log-probabilities of the same tokens before training, largest difference in nats',
-    most < 1e-3,
-    most.toExponential(2),
+    `log-probabilities of the same ${tokens} tokens before training, engine and SkyRL, largest difference in nats`,
+    apart(before[0], before[1], first) < 1e-3,
+    apart(before[0], before[1], first).toExponential(2),
   );
-
-  const norms = [];
-  for (const learner of [mine, theirs]) {
-    await learner.forwardBackward({ loss: 'ppo', data });
-    norms.push(
-      Object.entries(await learner.optimStep({ learningRate: 1e-3 })).find(([key]) =>
-        /grad_norm/.test(key),
-      )[1],
-    );
-  }
-  // The adapters' random factors differ, and with them the gradients; a mean would be a hundredth of a sum.
-  const ratio = norms[1] / norms[0];
-  report.check('gradient norm there ÷ here, both a sum', ratio > 0.2 && ratio < 5, ratio.toFixed(3));
-  const after = await Promise.all([mine, theirs].map((learner) => scores(learner, data)));
-  for (const [where, i] of [
-    ['engine', 0],
-    ['SkyRL', 1],
-  ]) {
-    for (const [what, sign] of [
-      ['rewarded', 1],
-      ['punished', -1],
-    ]) {
-      const change = moved(data, before[i], after[i], sign);
-      report.check(
-        `${where}: ${what} tokens became ${sign > 0 ? 'likelier' : 'less likely'}`,
-        Math.sign(change) === sign,
-        `${change.toFixed(4)} nats`,
-      );
-    }
-  }
-
-  const rewards = [];
+  const sampled = first.map(({ logprobs }) => logprobs);
+  report.check(
+    'the same, engine and what SkyRL sampled with in the run',
+    apart(before[0], sampled, first) < 1e-3,
+    apart(before[0], sampled, first).toExponential(2),
+  );
+  const after = await here.resume(addressAt(own, 1));
+  signs(report, 'engine: step 1', first, before[0], await scores(after, first));
   for (let step = 1; step <= STEPS; step++) {
-    const rollouts = await groups(http, await loop.toSampler(), step);
-    rewards.push(mean(rollouts.flat().map((rollout) => rollout.reward)));
-    const batch = buildBatch(rollouts, 'act-only').adapters[0];
-    const known = await scores(loop, batch.data);
-    const apart = mean(
-      batch.data.flatMap((d, i) =>
-        d.advantages.flatMap((a, t) => (a ? [Math.abs(d.logprobs[t] - known[i][t])] : [])),
-      ),
-    );
-    report.check(
-      `step ${step}: sampler and learner, mean difference in nats`,
-      apart < 1e-3,
-      apart.toExponential(2),
-    );
-    await loop.forwardBackward({ loss: 'ppo', data: batch.data });
-    await loop.optimStep({ learningRate: 2e-2 });
+    const samples = samplesOf(await store.rolloutsOf(step));
+    const learner = await there.resume(addressAt(store, step));
+    const old = samples.map(({ logprobs }) => logprobs);
+    signs(report, `SkyRL: step ${step}`, samples, old, await scores(learner, samples));
+    await learner.unload();
   }
-  report.say(`       mean reward by step: ${rewards.map((reward) => reward.toFixed(2)).join(' ')}`);
-  const address = await loop.save('end');
-  const resumed = await there.resume(address);
-  const [one, other] = [await scores(loop, data), await scores(resumed, data)];
-  const kept = Math.max(...one.flatMap((row, i) => row.map((value, t) => Math.abs(value - other[i][t]))));
-  report.check(
-    'a checkpoint is resumed from, largest difference in nats',
-    kept < 1e-4,
-    kept.toExponential(2),
-  );
+  for (const one of [store, own, refused]) await one.close();
   return report.end();
 }
 
-/** Four rollouts of each prompt; the reward is the share of even ids, which a random model writes half of the time. */
-async function groups(http, session, step) {
-  const found = [];
-  for (const [i, prompt] of PROMPTS.entries()) {
-    const body = {
-      num_samples: 4,
-      prompt: { chunks: [{ type: 'encoded_text', tokens: prompt }] },
-      sampling_params: { max_tokens: 12, seed: 1000 * step + 10 * i, temperature: 1, top_k: -1, top_p: 1 },
-      sampling_session_id: session,
-      seq_id: 2 * step + i,
-      prompt_logprobs: false,
-      type: 'sample',
-    };
-    const sequences = decodeSamples(await http.result('asample', body));
-    found.push(
-      sequences.map(({ tokens, logprobs }) => ({
-        reward: tokens.filter((id) => id % 2 === 0).length / tokens.length,
-        outputs: [
-          {
-            role: 'act',
-            prompt,
-            tokens: tokens.map((id, t) => ({ id, logprob: logprobs[t], sampled: true })),
-          },
-        ],
-      })),
+function addressAt(store, step) {
+  return store.status.checkpoints.find((one) => one.step === step).addresses.shared;
+}
+
+/** Outputs of stored rollouts, as samples whose written tokens count; the advantage is that of the output. */
+function samplesOf(records) {
+  return records.flatMap(({ outputs }) =>
+    outputs.map(({ prompt, ids, logprobs, advantage }) => {
+      const all = [...prompt, ...ids];
+      const none = prompt.slice(1).map(() => 0);
+      return {
+        advantage,
+        input: all.slice(0, -1),
+        target: all.slice(1),
+        logprobs: [...none, ...logprobs.map((value) => value ?? 0)],
+        weights: [...none, ...logprobs.map((value) => (value === null ? 0 : 1))],
+      };
+    }),
+  );
+}
+
+async function scores(learner, samples) {
+  const data = samples.map(({ input, target, weights }) => ({ input, target, weights }));
+  return (await learner.forwardBackward({ loss: 'cross_entropy', data, forwardOnly: true })).logprobs;
+}
+
+function apart(one, other, samples) {
+  const all = samples.flatMap(({ weights }, i) =>
+    weights.map((on, t) => (on ? Math.abs(one[i][t] - other[i][t]) : 0)),
+  );
+  return all.reduce((most, value) => Math.max(most, value), 0);
+}
+
+/** Whether rewarded tokens became likelier together, and punished ones less likely; a step without signal has none. */
+function signs(report, what, samples, before, after) {
+  for (const sign of [1, -1]) {
+    const chosen = samples.flatMap(({ advantage, weights }, i) =>
+      Math.sign(advantage ?? 0) === sign
+        ? weights.flatMap((on, t) => (on ? after[i][t] - before[i][t] : []))
+        : [],
     );
+    const change = chosen.reduce((total, value) => total + value, 0);
+    const named = `${what}: ${chosen.length} ${sign > 0 ? 'rewarded' : 'punished'} tokens`;
+    if (chosen.length === 0) report.say(`       ${named}`);
+    else
+      report.check(
+        `${named} became ${sign > 0 ? 'likelier' : 'less likely'}`,
+        Math.sign(change) === sign,
+        `${change.toFixed(4)} nats`,
+      );
   }
-  return found;
-}
-
-async function scores(learner, data) {
-  const still = data.map(({ input, target, advantages }) => ({
-    input,
-    target,
-    weights: advantages.map((a) => (a ? 1 : 0)),
-  }));
-  return (await learner.forwardBackward({ loss: 'cross_entropy', data: still, forwardOnly: true })).logprobs;
-}
-
-/** Change of the log-probabilities of tokens whose advantage has this sign, together. */
-function moved(data, before, after, sign) {
-  let total = 0;
-  for (const [i, { advantages }] of data.entries()) {
-    for (const [t, advantage] of advantages.entries())
-      if (Math.sign(advantage) === sign) total += after[i][t] - before[i][t];
-  }
-  return total;
-}
-
-function mean(values) {
-  return values.reduce((total, value) => total + value, 0) / values.length;
 }

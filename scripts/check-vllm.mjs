@@ -1,6 +1,7 @@
 /**
  * A real vLLM on the CPU as the sampler of our engine's learner. usage: npm run check:vllm
- * Installs it the first time (3.4 GB), trains a tiny random model for three steps, and writes docs/checks/vllm.md.
+ * Installs it the first time (3.4 GB), trains a tiny random model for three steps and two of the runner, and
+ * writes docs/checks/vllm.md.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,6 +18,7 @@ import {
   startEngine,
   startServer,
 } from './lib/check.mjs';
+import { checkRun, trainedRun } from './lib/check-run.mjs';
 import { capture, must, ROOT } from './lib/process.mjs';
 import { findPython } from './lib/python.mjs';
 import { ensureVenv, venvPython } from './lib/test-machine.mjs';
@@ -85,7 +87,7 @@ async function startVllm() {
     '--dtype',
     'float32',
     '--max-model-len',
-    '512',
+    '2048',
   ];
   args.push('--enforce-eager', '--host', '127.0.0.1', '--port', String(port), '--max-num-seqs', '4');
   args.push('--enable-lora', '--max-lora-rank', '8', '--max-loras', '2');
@@ -193,6 +195,11 @@ async function run() {
       (error) => /does not take the adapter/.test(error.message),
     ),
   );
+
+  const sampling = { kind: 'vllm', url: vllm.baseUrl };
+  const store = await trainedRun({ scratch, engine, log }, { sampler: sampling, steps: 2 });
+  checkRun(report, store, 'the runner trains 2 steps on our engine and samples in vLLM');
+  await store.close();
   return report.end();
 }
 
