@@ -30,9 +30,9 @@ export async function train(run: TrainingRun): Promise<void> {
     started: store.status.started ?? ports.now(),
     ended: null,
   });
-  const end = (state: RunStatus['state'], message = '') => {
+  const end = async (state: RunStatus['state'], message = '') => {
     // A step that was under way is not learned.
-    const step = store.metrics().at(-1)?.step ?? 0;
+    const step = (await store.metrics()).at(-1)?.step ?? 0;
     store.setStatus({ state, message, step, ended: ports.now(), phase: '', secondsLeft: null });
   };
   try {
@@ -40,11 +40,11 @@ export async function train(run: TrainingRun): Promise<void> {
     for (let failures = 0, reached = -1; ; ) {
       try {
         const pleases = await attempt(run);
-        if (!pleases) return void end('done');
-        return void end('stopped', `It stopped because it learned to please: ${pleases.message}`);
+        if (!pleases) return await end('done');
+        return await end('stopped', `It stopped because it learned to please: ${pleases.message}`);
       } catch (error) {
         if (signal.aborted)
-          return void end('stopped', 'It was stopped. What it learned is kept; it can go on.');
+          return await end('stopped', 'It was stopped. What it learned is kept; it can go on.');
         if (!cameBack(error)) throw error;
         const { step } = (await store.metrics()).at(-1) ?? { step: -1 };
         failures = step > reached ? 1 : failures + 1;
@@ -58,7 +58,7 @@ export async function train(run: TrainingRun): Promise<void> {
       }
     }
   } catch (error) {
-    end(signal.aborted ? 'stopped' : 'failed', signal.aborted ? '' : errorText(error));
+    await end(signal.aborted ? 'stopped' : 'failed', signal.aborted ? '' : errorText(error));
     if (!(error instanceof UserError)) throw error; // a defect, for the log
   }
 }
