@@ -164,7 +164,9 @@ export class ServerConnection implements Server, vscode.Disposable {
   /** What the next connection will ask for. */
   private nextModel(models: readonly string[]): string | null {
     const wanted = this.config.model();
-    return wanted && models.includes(wanted) ? wanted : (models[0] ?? null);
+    // Checkpoints of runs are offered too; the server's health leaves them out.
+    const isOffered = wanted && (models.includes(wanted) || /\/step-\d+$/.test(wanted));
+    return isOffered ? wanted : (models[0] ?? null);
   }
 
   private async endpoint(signal?: Signal): Promise<Endpoint> {
