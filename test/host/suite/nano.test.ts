@@ -124,7 +124,8 @@ describe('with the embedded models', function () {
 
   it('a saved session is compared: each of its calls executed once, after one question', async () => {
     const environment = await usableEnvironment(shop);
-    const call = '<tool_call>\n{"name": "get_order", "arguments": {"order_id": "#W4284542"}}\n</tool_call>';
+    // An order that no record knows: its answer is rehearsed.
+    const call = '<tool_call>\n{"name": "get_order", "arguments": {"order_id": "#W1905836"}}\n</tool_call>';
     const policy = memoryPolicy({
       act: [call, 'It is pending.'],
       rehearse: ['<execution_result>{"status": "lost"}</execution_result>'],
