@@ -7,8 +7,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Frame, Page } from 'playwright-core';
+import type { RolloutRecord, RunStatus } from '../../src/core/training/run.types';
+import { readDiscovery } from '../../src/node/server/discovery';
 import { stopServer } from '../../src/node/server/ensure';
-import { notifications, openFile, runCommand, shot, until, webviewWith } from '../harness/page';
+import { homeAt } from '../../src/node/server/home';
+import { notifications, openFile, pick, runCommand, shot, until, webviewWith } from '../harness/page';
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Theme, type Workbench } from '../harness/workbench';
 import { SessionPage } from './session';
@@ -45,14 +48,40 @@ function writeFile(): void {
     tasks: { train: tasks('train', 4), validation: tasks('validation', 4) },
     examples: 'training/calls.jsonl',
     model: 'nano-novice',
+    weights: 'lora',
+    learningRate: 1e-3,
     steps: 3,
     tasksPerStep: 2,
     groupSize: 4,
-    evaluation: { every: 3 },
+    evaluation: { every: 2 },
+    checkpoints: { every: 1 },
   };
   const text = JSON.stringify(file, null, 2).replace('"steps": 3', '// a minute is enough\n  "steps": 9');
   fs.writeFileSync(path.join(folder, 'quick.training.json'), text);
 }
+
+/** Types the path into the dialog that asks where to save. */
+async function saveAs(target: string): Promise<void> {
+  const input = page.locator('.quick-input-widget:visible input[type="text"]').first();
+  await page.locator('.quick-input-widget:visible').getByText('OK', { exact: true }).waitFor();
+  await input.fill(target);
+  await input.press('Enter');
+}
+
+const withCheckpoint = (step: number, what: 'use' | 'branch' | 'export') =>
+  run.locator(`select[data-at="${step}"]`).selectOption(what);
+
+const said = (what: RegExp) =>
+  until(async () => (await notifications(page)).some((one) => what.test(one)), `${what}`, RUN_MS);
+async function inState(state: string): Promise<void> {
+  const ended = run.locator(`.page:is([data-state="${state}"], [data-state="failed"])`);
+  await ended.waitFor({ timeout: RUN_MS });
+  assert.equal(await ended.getAttribute('data-state'), state, await text('.runhead'));
+}
+const runFolder = (id: string) => path.join(environment.REHEARSAL_HOME!, 'runs', id);
+const stepsDone = async () => Number(/(\d+) of 4/.exec(await text('.facts'))![1]);
+const row = (name: RegExp) => page.locator('.pane-body .monaco-list-row').filter({ hasText: name }).first();
+const dialog = () => page.locator('.monaco-dialog-box');
 
 const text = (selector: string) => run.locator(selector).first().innerText({ timeout: 60_000 });
 
@@ -88,13 +117,13 @@ describe('a training run, as a person makes it', () => {
       .click({ timeout: 60_000 });
     run = await webviewWith(page, '.page.file');
     assert.equal(await run.getByLabel('Steps', { exact: true }).inputValue(), '9');
-    await run.getByLabel('Steps', { exact: true }).fill('3');
+    await run.getByLabel('Steps', { exact: true }).fill('4');
     await page.keyboard.press('Enter');
     await page.locator('.tab.active.dirty').waitFor();
     await page.keyboard.press('Control+S');
     const file = path.join(workbench.workspace, 'shop/quick.training.json');
     const saved = await until(
-      () => /"steps": 3,/.test(fs.readFileSync(file, 'utf8')) && fs.readFileSync(file, 'utf8'),
+      () => /"steps": 4,/.test(fs.readFileSync(file, 'utf8')) && fs.readFileSync(file, 'utf8'),
       'the file',
     );
     assert.match(saved, /\/\/ a minute is enough/, 'comments stay');
@@ -113,6 +142,16 @@ describe('a training run, as a person makes it', () => {
     );
   });
 
+  it('is estimated by a step that is measured', async function () {
+    this.timeout(RUN_MS);
+    await run.getByRole('button', { name: 'Estimate' }).click();
+    await run.locator('.cost dl, .cost .fail').waitFor({ timeout: RUN_MS });
+    assert.match(
+      await text('.cost'),
+      /Time[\s\S]*A step\s+[\d.]+ s[\s\S]*Tokens a step\s+[\d,]+[\s\S]*Memory\s+\d+.*[MG]iB/,
+    );
+  });
+
   it('is launched after one question for all real tools', async function () {
     this.timeout(RUN_MS);
     await run.getByRole('button', { name: 'Launch' }).click();
@@ -128,19 +167,42 @@ describe('a training run, as a person makes it', () => {
     await page.locator('.statusbar-item').filter({ hasText: 'quick' }).waitFor({ timeout: RUN_MS });
   });
 
+  it('is stopped with what it learned, and goes on from there', async function () {
+    this.timeout(RUN_MS);
+    await run.locator('select[data-at="1"]').waitFor({ timeout: RUN_MS });
+    await run.getByRole('button', { name: /^Stop/ }).click();
+    await inState('stopped');
+    await said(/The run quick was stopped/);
+    const stopped = await stepsDone();
+    assert.ok(stopped >= 1 && stopped < 4, `stopped at step ${stopped}`);
+    await run.locator(`select[data-at="${stopped}"]`).waitFor();
+    await looks('training-stopped');
+    await run.getByRole('button', { name: 'Resume' }).click();
+    await run.locator('.page:not([data-state="stopped"])').waitFor({ timeout: RUN_MS });
+    assert.ok((await stepsDone()) >= stopped, 'no step is lost');
+  });
+
+  it('outlives its server: the page says that it is gone, and goes on with the next', async function () {
+    this.timeout(RUN_MS);
+    process.kill(readDiscovery(homeAt(environment.REHEARSAL_HOME))!.pid, 'SIGKILL');
+    const bar = run.locator('.errorbar');
+    await bar
+      .filter({ hasText: /The connection to the server was lost\. What is shown is the last/ })
+      .waitFor({ timeout: RUN_MS });
+    await looks('training-server-gone');
+    await bar.getByRole('button', { name: 'Start Server' }).click();
+    await bar.waitFor({ state: 'hidden', timeout: RUN_MS });
+  });
+
   it('is told of at its end, with real success and every step', async function () {
     this.timeout(RUN_MS);
-    await run.locator('.page[data-state="done"]').waitFor({ timeout: RUN_MS });
-    await until(
-      async () => (await notifications(page)).some((one) => /The run quick is done/.test(one)),
-      'the notification',
-      60_000,
-    );
+    await inState('done');
+    await said(/The run quick is done/);
     assert.equal(await run.locator('.warnings').count(), 1);
-    assert.match(await text('.facts'), /3 of 3/);
+    assert.match(await text('.facts'), /4 of 4/);
     assert.match(await text('.checkpoints'), /real success/);
     assert.match(await text('[data-chart="gap"] figcaption'), /success on the real tools/);
-    assert.match(await text('.step h2'), /Rollouts of step 3/);
+    assert.match(await text('.step h2'), /Rollouts of step 4/);
     assert.equal(await run.locator('.group:not(.heads)').count(), 2);
     assert.equal(await run.locator('.rollout').count(), 8);
     await page
@@ -174,11 +236,78 @@ describe('a training run, as a person makes it', () => {
     await looks('training-tree');
   });
 
+  it('exports its rollouts, a JSON object a line', async () => {
+    const target = path.join(scratch, 'rollouts.jsonl');
+    await run.getByRole('button', { name: 'Export Rollouts…' }).click();
+    await saveAs(target);
+    await said(/The rollouts of \S+ are in/);
+    const rows = fs.readFileSync(target, 'utf8').trimEnd().split('\n');
+    assert.equal(rows.length, 4 * 8);
+    for (const line of rows) {
+      const { outputs } = JSON.parse(line) as RolloutRecord;
+      for (const { role, ids, logprobs, advantage } of outputs) {
+        assert.match(role, /^(act|rehearse)$/);
+        assert.equal(logprobs.length, ids.length);
+        assert.ok(ids.length > 0 && (advantage === null || Number.isFinite(advantage)));
+      }
+    }
+  });
+
+  for (const [form, files] of [
+    ['PEFT adapter', ['adapter_config.json', 'adapter_model.safetensors']],
+    ['Merged Hugging Face folder', ['config.json', 'model.safetensors', 'tokenizer.json']],
+  ] as const)
+    it(`exports a checkpoint: ${form}`, async () => {
+      const target = path.join(scratch, form);
+      await withCheckpoint(4, 'export');
+      await pick(page, form);
+      await saveAs(target);
+      await said(/The checkpoint is in/);
+      for (const file of files) assert.ok(fs.statSync(path.join(target, file)).size > 0, file);
+      await runCommand(page, 'Notifications: Clear All Notifications');
+    });
+
+  it('gives a checkpoint to new sessions', async () => {
+    await withCheckpoint(4, 'use');
+    await said(/New sessions use \S+, the checkpoint of step 4 of quick/);
+    await page.locator('.statusbar-item').filter({ hasText: 'quick-1/step-4' }).first().waitFor();
+  });
+
+  it('has a branch, a run of its own that is deleted after a question', async function () {
+    this.timeout(RUN_MS);
+    await withCheckpoint(4, 'branch');
+    await page.locator('.tab.active').filter({ hasText: 'quick-from-4.training.json' }).waitFor();
+    run = await webviewWith(page, '.page.file');
+    await run.getByRole('button', { name: 'Launch' }).click();
+    run = await webviewWith(page, '.page.run', RUN_MS);
+    await run.locator('h1').filter({ hasText: 'quick-from-4' }).waitFor({ timeout: RUN_MS });
+    const id = /\((.+)\)/.exec((await run.locator('h1').getAttribute('title'))!)![1]!;
+    const { parent } = JSON.parse(
+      fs.readFileSync(path.join(runFolder(id), 'status.json'), 'utf8'),
+    ) as RunStatus;
+    assert.deepEqual(parent, { run: 'quick-1', step: 4 });
+    await run.getByRole('button', { name: /^Stop/ }).click({ timeout: RUN_MS });
+    await inState('stopped');
+    for (const answer of ['Cancel', 'Delete']) {
+      await row(/quick-from-4/).click({ button: 'right' });
+      await page.locator('.monaco-menu .action-item').filter({ hasText: 'Delete Run' }).click();
+      assert.match(await dialog().innerText(), /Delete the run quick-from-4\?[\s\S]*cannot be undone/);
+      await dialog().getByRole('button', { name: answer, exact: true }).click();
+      await dialog().waitFor({ state: 'hidden' });
+      if (answer === 'Cancel') assert.ok(fs.existsSync(runFolder(id)), 'nothing is deleted unasked');
+    }
+    await row(/quick-from-4/).waitFor({ state: 'hidden' });
+    await until(() => !fs.existsSync(runFolder(id)), 'the folder to be gone');
+    assert.ok(fs.existsSync(runFolder('quick-1')));
+    await row(/quick.*done/).click();
+    run = await webviewWith(page, '.page.run');
+  });
+
   it('is there again after a reload of the window', async () => {
     await workbench.reload();
     run = await webviewWith(page, '.page.run', 120_000);
     await run.locator('.page[data-state="done"]').waitFor({ timeout: 120_000 });
-    assert.match(await text('.facts'), /3 of 3/);
+    assert.match(await text('.facts'), /4 of 4/);
     await run.locator('.rollout').first().waitFor({ timeout: 60_000 });
   });
 
