@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '../../../src/core/json';
 import { connectPolicy } from '../../../src/node/policies/connect';
 import { runErrors } from '../../../src/node/runs/errors';
+import type { RunReader } from '../../../src/node/runs/reader';
 import { answer, answerError, answerText, errorBody } from '../answers';
 import { MOST_BYTES, readBody } from '../forward';
 import type { Address } from '../training/run';
@@ -87,14 +88,7 @@ async function route(
     case 'GET rollouts.jsonl': {
       const step = searchParams.get('step');
       const steps = step === null ? [...reader.steps().keys()].sort((a, b) => a - b) : [number(step)];
-      response.writeHead(200, { 'content-type': 'application/jsonl; charset=utf-8' });
-      for (const one of steps) {
-        for (const record of await reader.rolloutsOf(one))
-          if (!response.write(`${JSON.stringify({ run: id, ...record })}\n`))
-            await once(response, 'drain', { signal: gone.signal });
-      }
-      response.end();
-      return;
+      return sendRollouts(reader, steps, response, gone.signal);
     }
     case 'POST stop':
       return answer(response, 200, await runs.stop(id));
@@ -104,20 +98,8 @@ async function route(
       return answer(response, 200, await runs.giveKeys(id, keysOf((await jsonOf(request)).keys)));
   }
   if (request.method === 'GET' && first === 'rollouts' && fourth === 'session' && rest.length === 4) {
-    const record = await reader.rollout(number(second), number(third));
-    if (!record)
-      throw runErrors.state(id, `has no rollout ${third} in step ${second}`, 'Choose one that is listed.');
-    const checkpoint = nearestCheckpoint(runs.status(id).checkpoints, record.step);
-    const address = await engine(gone.signal);
-    const model = checkpoint?.model ?? reader.config.settings.model;
-    const { info } = await connectPolicy({ ...address, ...(model ? { model } : {}) }, gone.signal);
-    response.setHeader('x-rehearsal-checkpoint', String(checkpoint?.step ?? 0));
-    return answerText(
-      response,
-      200,
-      'application/jsonl; charset=utf-8',
-      sessionText(reader.config, record, info),
-    );
+    const place = { step: number(second), index: number(third) };
+    return answerSession(runs, reader, place, response, engine, gone.signal);
   }
   if (request.method === 'POST' && first === 'checkpoints' && third === 'export' && rest.length === 3) {
     const { kind, folder } = await jsonOf(request);
@@ -132,6 +114,42 @@ async function route(
     );
   }
   answer(response, 404, errorBody('not_found', 'There is no such route.'));
+}
+
+/** Rollouts as JSON lines, no faster than they are read. */
+async function sendRollouts(
+  reader: RunReader,
+  steps: readonly number[],
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/jsonl; charset=utf-8' });
+  for (const step of steps) {
+    for (const record of await reader.rolloutsOf(step))
+      if (!response.write(`${JSON.stringify({ run: reader.id, ...record })}\n`))
+        await once(response, 'drain', { signal });
+  }
+  response.end();
+}
+
+/** A rollout as a session file; the header names the checkpoint that goes on with it. */
+async function answerSession(
+  runs: Runs,
+  reader: RunReader,
+  { step, index }: { step: number; index: number },
+  response: ServerResponse,
+  engine: RunRoutes['engine'],
+  signal: AbortSignal,
+): Promise<void> {
+  const record = await reader.rollout(step, index);
+  if (!record)
+    throw runErrors.state(reader.id, `has no rollout ${index} in step ${step}`, 'Choose one that is listed.');
+  const checkpoint = nearestCheckpoint(runs.status(reader.id).checkpoints, record.step);
+  const address = await engine(signal);
+  const model = checkpoint?.model ?? reader.config.settings.model;
+  const { info } = await connectPolicy({ ...address, ...(model ? { model } : {}) }, signal);
+  response.setHeader('x-rehearsal-checkpoint', String(checkpoint?.step ?? 0));
+  answerText(response, 200, 'application/jsonl; charset=utf-8', sessionText(reader.config, record, info));
 }
 
 function decoded(part: string): string {
