@@ -1,12 +1,12 @@
 /** The command line as a person or CI runs it, on the real server. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { StepEvent, TokenEvent } from '../../../src/cli/events';
 import { outputText } from '../../../src/core/rehearsal/outputs';
 import { openSession } from '../../../src/node/sessions/file';
-import { productFolder, sharedServer, temporary } from '../support/server';
+import { type Ran, startCli } from '../support/cli';
+import { sharedServer, temporary } from '../support/server';
 
 const ENVIRONMENT = {
   name: 'lamp',
@@ -33,13 +33,6 @@ const ENVIRONMENT = {
   ],
 };
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-  lines: { [field: string]: unknown }[];
-}
-
 describe('the command line', function () {
   this.timeout(180_000);
   let folder: string;
@@ -57,24 +50,7 @@ describe('the command line', function () {
   });
 
   async function cli(args: string[], change: NodeJS.ProcessEnv = {}): Promise<Ran> {
-    const program = path.join(await productFolder(), 'dist/cli.js');
-    const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { ...env, ...change } });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (part) => (out += part));
-    child.stderr.on('data', (part) => (err += part));
-    child.stdin.end();
-    const code = await new Promise<number>((resolve) =>
-      child.once('close', (status) => resolve(status ?? -1)),
-    );
-    const lines = args.includes('--json')
-      ? out
-          .trim()
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line))
-      : [];
-    return { code, out, err, lines };
+    return (await startCli(args, { cwd: folder, env: { ...env, ...change } })).ended;
   }
 
   it('says how it is used, and that it was used wrongly', async () => {

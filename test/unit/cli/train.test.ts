@@ -1,11 +1,11 @@
 /** `rehearsal train` and `rehearsal runs` as a person or CI uses them, on the real server. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { PYTHON, productFolder, sharedServer, temporary } from '../support/server';
+import { startCli } from '../support/cli';
+import { PYTHON, sharedServer, temporary } from '../support/server';
 
 const ENVIRONMENT = {
   name: 'lamp',
@@ -28,20 +28,12 @@ const TRAINING = {
   checkpoints: { every: 1 },
 };
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-  lines: { [field: string]: unknown }[];
-}
-
 describe('training on the command line', function () {
   this.timeout(300_000);
   let folder: string;
   let file: string;
   let env: NodeJS.ProcessEnv;
   let server: string[];
-  let program: string;
 
   before(async () => {
     const { home, url, token } = await sharedServer();
@@ -54,7 +46,6 @@ describe('training on the command line', function () {
       'const on = () => ({ on: true });\nexport { on as switch };\n',
     );
     fs.writeFileSync(file, JSON.stringify(TRAINING, null, 2));
-    program = path.join(await productFolder(), 'dist/cli.js');
     env = {
       ...process.env,
       NO_COLOR: '1',
@@ -64,27 +55,8 @@ describe('training on the command line', function () {
     };
   });
 
-  function start(args: string[]) {
-    const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
-    let out = '';
-    let err = '';
-    child.stdout.on('data', (part) => (out += part));
-    child.stderr.on('data', (part) => (err += part));
-    const ended = new Promise<Ran>((done) =>
-      child.on('close', (code) => {
-        const lines = args.includes('--json')
-          ? out
-              .trim()
-              .split('\n')
-              .filter(Boolean)
-              .map((line) => JSON.parse(line))
-          : [];
-        done({ code: code ?? -1, out, err, lines });
-      }),
-    );
-    return { child, ended, said: () => out + err };
-  }
-  const cli = (...args: string[]) => start(args).ended;
+  const start = (args: string[]) => startCli(args, { cwd: folder, env });
+  const cli = async (...args: string[]) => (await start(args)).ended;
 
   it('checks a training file, and refuses one that is wrong at its line', async () => {
     const good = await cli('check', file);
@@ -208,7 +180,7 @@ describe('training on the command line', function () {
 
   it('stops at Ctrl-C, keeps what was learned, goes on, and is deleted', async function () {
     if (process.platform === 'win32') return this.skip();
-    const { child, ended, said } = start(['train', file, '--steps', '500', '--name', 'long']);
+    const { child, ended, said } = await start(['train', file, '--steps', '500', '--name', 'long']);
     while (!/step +1\/500/.test(said())) await new Promise((go) => setTimeout(go, 100));
     child.kill('SIGINT');
     const { code, err } = await ended;
