@@ -1,4 +1,7 @@
 /** vLLM as the sampler of a run: it takes our engine's adapter after each step, under a name that stays. */
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { reasonOf, UserError } from '../../core/user-error';
 import { errors, oneLine } from '../errors';
 import type { TinkerLearner } from './learner';
@@ -24,9 +27,11 @@ export class VllmSampler {
    * name. Nothing may be sampling with it meanwhile.
    */
   async take(learner: Pick<TinkerLearner, 'toFolder'>, name: string): Promise<string> {
-    const folder = await learner.toFolder('vllm');
-    // In place: vLLM drops what it cached under the adapter's name before.
+    // It finds the keys and values that it cached by the adapter's name and path: under the path of the weights
+    // before, it would go on from theirs.
+    const folder = await learner.toFolder(`vllm-${randomUUID().slice(0, 8)}`);
     await this.post('load_lora_adapter', { lora_name: name, lora_path: folder, load_inplace: true });
+    removeEarlier(folder);
     return name;
   }
 
@@ -55,6 +60,17 @@ export class VllmSampler {
     const said = reasonIn(await response.text());
     const why = said ? `: ${reasonOf(oneLine(said))}` : ` (status ${response.status})`;
     throw new UserError(`The sampler at ${this.url} does not take the adapter${why}.`, HOW);
+  }
+}
+
+/** Adapters of the steps before, beside the one that was taken; where the folder is on another machine, they stay. */
+function removeEarlier(folder: string): void {
+  const [parent, own] = [path.dirname(folder), path.basename(folder)];
+  const suffix = own.replace(/^vllm-[0-9a-f]{8}/, '');
+  if (suffix === own || !fs.existsSync(folder)) return;
+  for (const name of fs.readdirSync(parent)) {
+    const earlier = /^vllm-[0-9a-f]{8}/.test(name) && name.slice('vllm-'.length + 8) === suffix;
+    if (earlier && name !== own) fs.rmSync(path.join(parent, name), { recursive: true, force: true });
   }
 }
 

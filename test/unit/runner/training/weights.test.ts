@@ -17,6 +17,7 @@ describe('the weights of a run that samples elsewhere', function () {
   const home = temporary('weights');
   const root = path.join(home, 'runs');
   const asked: string[] = [];
+  const taken: string[] = [];
   let engine: StartedEngine;
   let sampler: http.Server;
   let store: RunStore;
@@ -47,6 +48,7 @@ describe('the weights of a run that samples elsewhere', function () {
     asked.push(request.url!);
     if (request.url === '/v1/load_lora_adapter') {
       const { lora_path } = JSON.parse(body) as { lora_path: string };
+      taken.push(lora_path);
       const whole = fs.existsSync(path.join(lora_path, 'adapter_model.safetensors'));
       return void response.writeHead(whole ? 200 : 404).end();
     }
@@ -81,6 +83,13 @@ describe('the weights of a run that samples elsewhere', function () {
       assert.deepEqual(asked, [], 'the sampler has the last weights only');
       await weights.toSampler();
       assert.deepEqual(asked, ['/v1/load_lora_adapter'], 'it takes them in place');
+      // By name and path vLLM knows what it has cached; of other weights, it must not be the same.
+      assert.notEqual(taken[0], taken[1]);
+      assert.deepEqual(
+        taken.map((folder) => fs.existsSync(folder)),
+        [false, true],
+        'only the last is kept',
+      );
     } finally {
       await weights.close();
     }
