@@ -195,7 +195,9 @@ async function run() {
     const samples = samplesOf(await store.rolloutsOf(step));
     const learner = await there.resume(addressAt(store, step));
     const old = samples.map(({ logprobs }) => logprobs);
-    signs(report, `SkyRL: step ${step}`, samples, old, await scores(learner, samples));
+    const after = await scores(learner, samples);
+    if (step === 1) signs(report, 'SkyRL: step 1', samples, old, after);
+    else moved(report, step, samples, old, after);
     await learner.unload();
   }
   for (const one of [store, own, refused]) await one.close();
@@ -235,22 +237,33 @@ function apart(one, other, samples) {
   return all.reduce((most, value) => Math.max(most, value), 0);
 }
 
-/** Whether rewarded tokens became likelier together, and punished ones less likely; a step without signal has none. */
+/** Changes of the written tokens of outputs whose advantage has this sign, in nats. */
+function changes(samples, before, after, sign) {
+  return samples.flatMap(({ advantage, weights }, i) =>
+    Math.sign(advantage ?? 0) === sign
+      ? weights.flatMap((on, t) => (on ? after[i][t] - before[i][t] : []))
+      : [],
+  );
+}
+
+/** From fresh weights: rewarded tokens become likelier together, and punished ones less likely. */
 function signs(report, what, samples, before, after) {
   for (const sign of [1, -1]) {
-    const chosen = samples.flatMap(({ advantage, weights }, i) =>
-      Math.sign(advantage ?? 0) === sign
-        ? weights.flatMap((on, t) => (on ? after[i][t] - before[i][t] : []))
-        : [],
+    const all = changes(samples, before, after, sign);
+    const change = all.reduce((total, value) => total + value, 0);
+    report.check(
+      `${what}: ${all.length} ${sign > 0 ? 'rewarded tokens became likelier' : 'punished tokens became less likely'}`,
+      Math.sign(change) === sign,
+      `${change.toFixed(4)} nats`,
     );
-    const change = chosen.reduce((total, value) => total + value, 0);
-    const named = `${what}: ${chosen.length} ${sign > 0 ? 'rewarded' : 'punished'} tokens`;
-    if (chosen.length === 0) report.say(`       ${named}`);
-    else
-      report.check(
-        `${named} became ${sign > 0 ? 'likelier' : 'less likely'}`,
-        Math.sign(change) === sign,
-        `${change.toFixed(4)} nats`,
-      );
   }
+}
+
+/** Adam carries the steps before along, which moves all tokens: rewarded ones gain on punished ones all the same. */
+function moved(report, step, samples, before, after) {
+  const [up, down] = [1, -1].map((sign) => changes(samples, before, after, sign));
+  if (!up.length || !down.length) return report.say(`       SkyRL: step ${step}: no signal`);
+  const mean = (values) => values.reduce((total, value) => total + value, 0) / values.length;
+  const told = `${mean(up).toFixed(4)} and ${mean(down).toFixed(4)} nats a token`;
+  report.check(`SkyRL: step ${step}: rewarded tokens gained on punished ones`, mean(up) > mean(down), told);
 }
