@@ -40,7 +40,8 @@ describe('a policy on our engine', function () {
   }
 
   it('knows the model, its context, its end tokens and its template', async () => {
-    assert.deepEqual(await listModels(server.url, server.token), ['tiny']);
+    // Checkpoints of runs that other tests trained on this server come behind.
+    assert.equal((await listModels(server.url, server.token))[0], 'tiny');
     const { model, tier, contextLength, endIds, dialect, templateShowsTools } = policy.info;
     assert.deepEqual(
       { model, tier, contextLength, dialect, templateShowsTools },

@@ -53,11 +53,11 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Command lines of the processes that this one has started and that still run. */
+/** Command lines of the processes that this one has started and that still run, without the server that tests share. */
 export function children(): string[] {
   const listed = execFileSync('ps', ['-A', '-o', 'ppid=,args='], { encoding: 'utf8' });
   const own = listed.split('\n').filter((line) => Number(line.trim().split(' ')[0]) === process.pid);
-  return own.filter((line) => !/ ps -A|esbuild/.test(line));
+  return own.filter((line) => !/ ps -A|esbuild|runner\.mjs/.test(line));
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
