@@ -52,6 +52,7 @@ describe('comparing in the workbench', function () {
   it('is there after the window was opened again, with the same calls', async () => {
     const frame = await comparePage();
     await frame.locator('.row').nth(4).click();
+    await until(async () => (await frame.locator('.about').innerText()).includes('Call 5 of 7'), 'the call');
     const before = [
       await rows(frame),
       await frame.locator('.figure .big').allInnerTexts(),

@@ -45,7 +45,7 @@ const texts = (selector: string) =>
   driver<string[]>({ op: 'texts', selector: page(selector), webview: true });
 const click = (selector: string) => driver({ op: 'click', selector: page(selector), webview: true });
 const pick = (text: string) =>
-  driver({ op: 'click', selector: `.quick-input-list .monaco-list-row:has-text("${text}")` });
+  driver({ op: 'click', selector: `.quick-input-list .monaco-list-row:has-text("${text}"):visible` });
 const text = async () => (await vscode.workspace.openTextDocument(uri)).getText();
 const differences = () =>
   vscode.languages
@@ -92,7 +92,7 @@ describe('comparing with the real tools', function () {
   it('shows recorded calls in a table that is core’s own summary, and asks for no consent', async () => {
     void vscode.commands.executeCommand('rehearsal.compare', { file });
     await until(
-      () => driver<number>({ op: 'count', selector: '.quick-input-list .monaco-list-row' }),
+      () => driver<number>({ op: 'count', selector: '.quick-input-list .monaco-list-row:visible' }),
       'the question',
     );
     await driver({ op: 'screenshot', name: 'compare-pick-dark' });

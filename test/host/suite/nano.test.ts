@@ -14,7 +14,8 @@ import { driver, until } from '../support';
 
 const folder = vscode.workspace.workspaceFolders![0]!.uri.fsPath;
 const shop = path.join(folder, 'shop/shop.rehearsal.json');
-const ROW = '.quick-input-list .monaco-list-row';
+/** Rows of a list that was closed stay in the document, with what they showed. */
+const ROW = '.quick-input-list .monaco-list-row:visible';
 const { showWarningMessage, showErrorMessage } = vscode.window;
 const asked: string[] = [];
 const errors: string[] = [];
