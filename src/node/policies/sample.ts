@@ -60,18 +60,19 @@ async function* inPieces(
   const prompt = [...request.prompt];
   for (let left = request.maxTokens; left > 0; left = request.maxTokens - reader.given) {
     const asked = { ...request, prompt, maxTokens: Math.min(PIECE, left) };
-    let chunk: Chunk;
+    let tokens: SampledToken[];
     try {
-      chunk = readChunk(await server.post('/v1/completions', bodyOf(connection, asked), signal), form);
+      const chunk = readChunk(await server.post('/v1/completions', bodyOf(connection, asked), signal), form);
+      if (chunk.tokens.length === 0) return;
+      // The limit of a piece ends the output only where it is the output's.
+      const more =
+        chunk.finish === 'length' && chunk.tokens.length === asked.maxTokens && asked.maxTokens < left;
+      tokens = await reader.read(more ? { ...chunk, finish: null } : chunk);
     } catch (error) {
-      if (signal?.aborted) return;
+      if (signal?.aborted) return; // also where the texts of tokens were still being asked for
       throw broke(error, server.url, reader.given);
     }
-    if (chunk.tokens.length === 0) return;
-    // The limit of a piece ends the output only where it is the output's.
-    const more =
-      chunk.finish === 'length' && chunk.tokens.length === asked.maxTokens && asked.maxTokens < left;
-    for (const token of await reader.read(more ? { ...chunk, finish: null } : chunk)) {
+    for (const token of tokens) {
       yield token;
       if (signal?.aborted || token.end) return;
       prompt.push(token.id);
