@@ -232,7 +232,7 @@ describe('a rehearsal, as a person does it', () => {
     assert.match(await session.panel.locator('.turn').first().innerText(), /error: /);
     await looks('rehearsed-error', THEMES);
     await filter.locator('.monaco-checkbox').first().click();
-    const again = session.panel.getByRole('button', { name: /^Rehearse again/ });
+    const again = session.panel.getByRole('button', { name: /^Rehearse again/i });
     await again.click();
     await until(async () => (await session.standing()).branches === 3, 'the branch of the other rehearsal');
     await session.stopped();
