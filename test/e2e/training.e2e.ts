@@ -220,7 +220,7 @@ describe('a training run, as a person makes it', () => {
     await run.locator('.rollout').first().click();
     await run.locator('.detail .output.act').first().waitFor({ timeout: 60_000 });
     await run.locator('.detail .output > summary').first().click();
-    assert.ok((await run.locator('.detail .t').count()) > 3);
+    await until(async () => (await run.locator('.detail .t').count()) > 3, 'its tokens');
     assert.match(await text('.detail'), /Baseline of the role in this group|could not be scored/);
     await looks('training-run', ['light', 'hc', 'dark']);
   });
