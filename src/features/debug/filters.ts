@@ -4,7 +4,7 @@ import { type ExceptionFilter, type Filters, NO_FILTERS, stopReason } from '../.
 import { currentTurnIndex } from '../../core/rehearsal/machine';
 import type { State } from '../../core/rehearsal/types';
 import { outputKey } from '../../core/rehearsal/view';
-import type { Watch } from '../session/live';
+import type { Watch } from '../session/watching';
 
 /** Where no condition is given. */
 const DEFAULT_PROBABILITY = 0.05;

@@ -3,7 +3,7 @@
  * gestures and follow its events; none of them keeps a position of its own.
  */
 import { EventEmitter } from 'node:events';
-import { type Gesture, type Ports, stepBefore, type Until } from '../../core/rehearsal/drivers';
+import type { Gesture, Ports } from '../../core/rehearsal/drivers';
 import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { ObservationsFrom } from '../../core/rehearsal/types';
@@ -14,17 +14,12 @@ import { failureOf } from './failure';
 import { differenceAt, driveLooking } from './looking';
 import { Patience } from './patience';
 import { firstNotReal, takeReal } from './real';
+import { Run } from './run';
 import { type Stop, type StopKind, type Surface, stopText } from './stops';
+import { Undo } from './undo';
+import { type Reason, stepTo, type Watch } from './watching';
 
 export type Status = 'stopped' | 'running' | 'ended' | 'failed';
-
-type Step = Parameters<Until>[0];
-
-/** What a step is stopped for. */
-export type Reason = Pick<Stop, 'kind' | 'exception'>;
-
-/** Why to stop after a step besides the gesture itself: breakpoints and filters. */
-export type Watch = (step: Step) => Reason | null;
 
 export interface LiveOptions {
   id: string;
@@ -71,11 +66,11 @@ export class LiveSession extends EventEmitter<Events> {
   status: Status;
   failure: UserError | null = null;
   lastStop: Stop;
-  private readonly history: { at: number; tip: number }[] = [];
+  private readonly steps: Undo;
   private readonly options: LiveOptions;
   private readonly model: Connection;
   private readonly patience = new Patience(() => this.emit('notice'));
-  private running: { abort: AbortController; done: Promise<void>; since: number } | null = null;
+  private running: Run | null = null;
   private from: ObservationsFrom;
   private milliseconds = 0;
   private sampled: number;
@@ -88,6 +83,7 @@ export class LiveSession extends EventEmitter<Events> {
     this.file = options.file;
     this.environmentFile = options.environmentFile;
     this.session = options.session;
+    this.steps = new Undo(this.session);
     this.model = new Connection(options.connect, this.session.setup.policy);
     this.beside = new Beside(this.session, {
       ...options.tools,
@@ -112,8 +108,7 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** Time spent running since it was opened, in seconds. */
   get seconds(): number {
-    const current = this.running ? this.now() - this.running.since : 0;
-    return (this.milliseconds + current) / 1000;
+    return (this.milliseconds + (this.running?.milliseconds ?? 0)) / 1000;
   }
 
   get canStepBack(): boolean {
@@ -147,27 +142,20 @@ export class LiveSession extends EventEmitter<Events> {
   async step(gesture: Gesture, by: Surface = 'debugger'): Promise<void> {
     if (this.running) return;
     if (this.ended && !this.session.next()) return this.stand('end', by);
-    const from = this.place();
+    const from = this.steps.place();
     await this.run(gesture, by);
-    if (this.session.cursor.id !== from.at) this.history.push(from);
+    if (this.session.cursor.id !== from.at) this.steps.did(from);
   }
 
   /** Stops between two tokens; the server is told to stop as well. */
   async pause(): Promise<void> {
-    this.running?.abort.abort();
-    await this.running?.done;
+    await this.running?.stop();
   }
 
   /** Undoes the last step, also one that forked; without a step to undo, goes one step towards the start. */
   async back(by: Surface = 'debugger'): Promise<void> {
     await this.pause();
-    const last = this.history.pop();
-    if (last) {
-      this.session.move(last.tip);
-      this.session.move(last.at);
-    } else {
-      this.session.move(stepBefore(this.session, this.session.cursor.id).id);
-    }
+    this.steps.undo();
     this.stand(this.session.cursor.id === 0 ? 'entry' : 'step', by);
   }
 
@@ -224,9 +212,9 @@ export class LiveSession extends EventEmitter<Events> {
   /** Samples the output at `node` again, all of it. */
   async again(node: number, by: Surface = 'debugger'): Promise<void> {
     await this.pause();
-    const from = this.place();
+    const from = this.steps.place();
     sampleAgain(this.session, node);
-    this.history.push(from);
+    this.steps.did(from);
     await this.run('output', by);
   }
 
@@ -247,7 +235,7 @@ export class LiveSession extends EventEmitter<Events> {
     const rehearsed = this.session.tip.id;
     const leaves = firstNotReal(this.session);
     if (!leaves) return null;
-    this.history.push(this.place());
+    this.steps.did(this.steps.place());
     this.observations = 'real';
     await this.run('continue', by, async (signal) => {
       const execution = await this.beside.executeOpen(leaves.id, signal);
@@ -271,9 +259,9 @@ export class LiveSession extends EventEmitter<Events> {
   /** Moves at once what stands still; Step Back undoes it. */
   private async jump(by: Surface, go: () => Reason): Promise<void> {
     await this.pause();
-    const from = this.place();
+    const from = this.steps.place();
     const { kind, exception } = go();
-    this.history.push(from);
+    this.steps.did(from);
     this.stand(kind, by, exception);
   }
 
@@ -283,12 +271,9 @@ export class LiveSession extends EventEmitter<Events> {
     by: Surface,
     first?: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const abort = new AbortController();
-    let finished = () => {};
-    const done = new Promise<void>((ok) => {
-      finished = ok;
-    });
-    this.running = { abort, done, since: this.now() };
+    const run = new Run(this.options.now ?? (() => performance.now()));
+    const { signal } = run;
+    this.running = run;
     this.status = 'running';
     this.failure = null;
     this.patience.begin();
@@ -298,27 +283,27 @@ export class LiveSession extends EventEmitter<Events> {
     let different: Reason | null = null;
     try {
       // A step over stored tokens needs no server, so it must not fail for want of one.
-      await first?.(abort.signal);
-      const model = this.session.next() ? this.model.whenNeeded() : await this.model.open(abort.signal);
+      await first?.(signal);
+      const model = this.session.next() ? this.model.whenNeeded() : await this.model.open(signal);
       const ports: Ports = {
         ...model,
         observations: this.from,
-        execute: () => this.beside.executeOpen(this.session.cursor.id, abort.signal),
+        execute: () => this.beside.executeOpen(this.session.cursor.id, signal),
       };
-      if (!abort.signal.aborted) different = await driveLooking(this, gesture, ports, abort.signal);
-      kind = abort.signal.aborted ? 'pause' : 'step';
+      if (!signal.aborted) different = await driveLooking(this, gesture, ports, signal);
+      kind = signal.aborted ? 'pause' : 'step';
     } catch (error) {
-      kind = abort.signal.aborted ? 'pause' : 'failed';
+      kind = signal.aborted ? 'pause' : 'failed';
       if (kind === 'failed') this.fail(error);
     }
     this.patience.end();
-    this.milliseconds += this.now() - this.running.since;
+    this.milliseconds += run.milliseconds;
     this.running = null;
     const hasMoved = kind !== 'failed' && this.session.cursor.id !== from;
     const seen = different ?? (hasMoved ? this.seenAt(this.session.cursor.id) : null);
     if (this.ended && kind !== 'failed') this.stand('end', by);
     else this.stand(kind === 'step' && seen ? seen.kind : kind, by, seen?.exception);
-    finished();
+    run.finish();
   }
 
   private fail(error: unknown): void {
@@ -329,16 +314,9 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** What `watch` says of the step that led to a node. */
   private seenAt(id: number): ReturnType<Watch> {
-    const step = this.stepTo(id);
+    const step = stepTo(this.session, id);
     if (!step || step.reply.kind === 'prompt') return null;
     return this.watch(step) ?? (this.looksAtReal ? differenceAt(this.beside, id) : null);
-  }
-
-  /** The step that led to a node; null for the start. */
-  stepTo(id: number): Step | null {
-    const node = this.session.node(id);
-    if (node.parent === null || !node.reply) return null;
-    return { before: this.session.node(node.parent).state, after: node.state, reply: node.reply, node };
   }
 
   private stand(kind: StopKind, by: Surface, exception?: Stop['exception']): void {
@@ -347,14 +325,6 @@ export class LiveSession extends EventEmitter<Events> {
     const text = kind === 'failed' ? this.failure!.message : stopText(kind, this.session);
     this.lastStop = { kind, text, by, ...(exception && { exception }) };
     this.emit('stop', this.lastStop);
-  }
-
-  private place(): { at: number; tip: number } {
-    return { at: this.session.cursor.id, tip: this.session.tip.id };
-  }
-
-  private now(): number {
-    return this.options.now?.() ?? performance.now();
   }
 }
 

@@ -4,7 +4,8 @@ import { formatJson } from '../../core/json';
 import { newObservation } from '../../core/rehearsal/breakpoints';
 import { drive, GESTURES, type Gesture, type Ports, type Until } from '../../core/rehearsal/drivers';
 import type { Beside } from './beside';
-import type { LiveSession, Reason } from './live';
+import type { LiveSession } from './live';
+import { type Reason, stepTo } from './watching';
 
 /**
  * Drives as the gesture says, and to where `watch` stops. Where the session looks at real answers, each rehearsed one
@@ -27,7 +28,7 @@ export async function driveLooking(
     // One token always stops; `drive` knows it by identity and asks the server for one token only.
     await drive(session, ports, gesture === 'token' ? GESTURES.token : until, signal);
     const { id } = session.cursor;
-    if (!looks || signal.aborted || !isRehearsedAnswer(live.stepTo(id))) return null;
+    if (!looks || signal.aborted || !isRehearsedAnswer(stepTo(session, id))) return null;
     await beside.compare(id, signal);
     // Who said no once is not asked again at each call of the same run.
     looks = beside.get(id) !== undefined;
