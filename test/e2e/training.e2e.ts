@@ -293,7 +293,7 @@ describe('a training run, as a person makes it', () => {
     );
     await open.click();
     const session = await SessionPage.of(page);
-    const before = await session.stopped();
+    const before = await session.stopped(/^Stopped/); // at the turn, not at the end where the file is
     assert.match(await session.panel.locator('.strip').innerText(), /nano-novice|quick-1\/step-\d/);
     const stepped = await session.step('turn');
     assert.notEqual(stepped.behind, before.behind);

@@ -114,10 +114,11 @@ class Feature implements SessionFeature, SessionParts, vscode.Disposable {
 
   async open(file: string, turn?: number): Promise<void> {
     const live = await this.sessions.open(file);
-    await this.follow(live);
-    await this.reveal(live);
+    // Before anybody sees it, so that what is shown first is the place that was asked for.
     const node = turn === undefined ? undefined : turnStart(live.session, turn);
     if (node !== undefined) await live.goto(node, 'panel');
+    await this.follow(live);
+    await this.reveal(live);
   }
 
   /** Opens the session a command was given, or asks which. */
