@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import * as vscode from 'vscode';
 import type { FromCompare, ToCompare } from '../../../webview/common/compare';
 import { isFromCompare } from '../../../webview/common/compare-validators.generated';
+import { pageColumn } from '../columns';
 import { COMPARE_PANEL } from '../ids';
 import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
@@ -36,8 +37,7 @@ export class ComparePanels {
       known.panel.reveal(known.panel.viewColumn);
       return;
     }
-    const column = vscode.window.tabGroups.activeTabGroup.viewColumn;
-    const panel = vscode.window.createWebviewPanel(COMPARE_PANEL, '', column, this.options);
+    const panel = vscode.window.createWebviewPanel(COMPARE_PANEL, '', pageColumn(), this.options);
     this.attach(live, panel);
   }
 

@@ -5,6 +5,7 @@ import { isFromTraining } from '../../../webview/common/training-validators.gene
 import type { Metrics, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
 import { noticeOf, UserError } from '../../core/user-error';
+import { pageColumn } from '../columns';
 import { Command, TRAINING_PANEL } from '../ids';
 import { assetsOf, pageOf } from '../page';
 import type { Services } from '../services';
@@ -33,8 +34,12 @@ export class RunPages implements vscode.WebviewPanelSerializer {
       if (compare) known.page.openCompare();
       return;
     }
-    const column = vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.Active;
-    const panel = vscode.window.createWebviewPanel(TRAINING_PANEL, `Run: ${run.name}`, column, this.options);
+    const panel = vscode.window.createWebviewPanel(
+      TRAINING_PANEL,
+      `Run: ${run.name}`,
+      pageColumn(),
+      this.options,
+    );
     const page = this.fill(run.id, panel);
     if (compare) page.openCompare();
   }
