@@ -2,6 +2,7 @@
  * Writes what is derived from the sources, before anything is bundled:
  * - `media/schemas/*.json`: the JSON Schemas that editors use, from core's own definitions. Committed; a test
  *   holds them up to date.
+ * - `docs/settings.md`: from the settings in package.json. Committed, and held up to date by the same test.
  * - `webview/common/validators.generated.*`: checks of the messages between host and webviews, compiled here
  *   because a webview's content security policy forbids `new Function`. Not committed.
  *
@@ -20,6 +21,7 @@ import { publishedTrainingSchema } from '../src/core/training/schema';
 import * as compare from '../webview/common/compare';
 import * as messages from '../webview/common/messages';
 import * as training from '../webview/common/training';
+import { type SettingsSection, settingsPage } from './settings-page';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -28,6 +30,7 @@ export function generatedFiles(): Record<string, string> {
   return {
     'media/schemas/environment.schema.json': `${JSON.stringify(publishedSchema(), null, 2)}\n`,
     'media/schemas/training.schema.json': `${JSON.stringify(publishedTrainingSchema(), null, 2)}\n`,
+    'docs/settings.md': settingsPage(manifest().contributes.configuration),
     ...validators('messages', 'validators', { ...views, ...messages }, ['ToSession', 'FromSession']),
     ...validators('compare', 'compare-validators', { ...comparisons, ...compare }, [
       'ToCompare',
@@ -38,6 +41,10 @@ export function generatedFiles(): Record<string, string> {
       'FromTraining',
     ]),
   };
+}
+
+function manifest(): { contributes: { configuration: SettingsSection[] } } {
+  return JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 }
 
 /** Writes what differs, so that a build which changes nothing leaves the times of files alone. */
