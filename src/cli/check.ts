@@ -1,10 +1,10 @@
 /** `rehearsal check`: what is wrong with environment and training files, with the place and the next step. */
-import path from 'node:path';
 import { printable } from '../core/text';
 import { errorText } from '../core/user-error';
 import { type EnvironmentFile, positionOf, readEnvironment } from '../node/environments';
 import { isTrainingFile, readTraining, type TrainingFileRead } from '../node/training-files';
 import { parse, UsageError } from './arguments';
+import { fileOf, whereOf } from './diagnostics';
 import { EXIT, type Terminal } from './terminal';
 
 export async function check(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -71,10 +71,8 @@ function print(file: string, loaded: Checked, { page: { print: out, style } }: T
   const { diagnostics } = loaded;
   const colours = { error: style.bad, warning: style.warn, information: style.dim };
   for (const { severity, message, next, code, ...place } of diagnostics) {
-    const { line, column } = positionOf(loaded, place);
-    const where = `${fileOf(file, place)}:${line}:${column}`;
     out(
-      `${where}: ${colours[severity](severity)}: ${printable(message)} ${printable(next ?? '')} ${style.dim(`[${code}]`)}`,
+      `${whereOf(file, loaded, place)}: ${colours[severity](severity)}: ${printable(message)} ${printable(next ?? '')} ${style.dim(`[${code}]`)}`,
     );
   }
   const name = 'parts' in loaded ? loaded.config?.name : loaded.environment?.name;
@@ -100,8 +98,4 @@ function environmentCounts({ environment }: EnvironmentFile): string[] {
 function trainingCounts({ settings, parts }: TrainingFileRead): string[] {
   const sizes = Object.entries(parts).map(([part, tasks]) => `${tasks.length} ${part}`);
   return [settings.variant, count(settings.steps, 'step'), `tasks: ${sizes.join(', ')}`];
-}
-
-function fileOf(environment: string, place: { file?: string }): string {
-  return place.file ? path.join(path.dirname(environment), place.file) : environment;
 }

@@ -11,7 +11,8 @@ import {
 } from '../core/fidelity/comparison';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import { printable } from '../core/text';
-import { usableEnvironment } from '../node/environments';
+import { type EnvironmentFile, readEnvironment, usable } from '../node/environments';
+import { errors } from '../node/errors';
 import { type CompareOptions, type CompareTarget, compareTargets } from '../node/fidelity/compare';
 import { junitOf } from '../node/fidelity/junit';
 import { sameCalls } from '../node/fidelity/same-calls';
@@ -19,6 +20,7 @@ import { withServerTools } from '../node/tools/server-tools';
 import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { printModels, printPair, printSummary } from './compare-text';
 import { connect, type ModelArguments } from './connect';
+import { whereOf } from './diagnostics';
 import { allowedExecutor } from './executor';
 import { taskOf } from './step';
 import { EXIT, type Terminal } from './terminal';
@@ -42,8 +44,9 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
   // What the model holds most likely is what it knows: no luck in it.
   const sampling = samplingOf(values, { ...DEFAULT_OPTIONS, temperature: 0, alternatives: 0 });
   const folder = path.dirname(path.resolve(file));
-  let environment = await usableEnvironment(file);
-  const targets = targetsOf(environment, values);
+  const loaded = await readEnvironment(file);
+  let environment = usable(file, loaded);
+  const targets = targetsOf(file, loaded, environment, values, terminal);
   const examples = targets.flatMap((target) => (target.kind === 'call' ? [target.example] : []));
   const against = values.against ?? [];
   if (against.length && (examples.length === 0 || examples.length < targets.length))
@@ -112,18 +115,28 @@ async function compared(
 }
 
 function targetsOf(
+  file: string,
+  loaded: EnvironmentFile,
   environment: Environment,
-  values: { task?: string[]; 'held-out'?: boolean },
+  values: { task?: string[]; recorded?: boolean; 'held-out'?: boolean },
+  { say }: Terminal,
 ): CompareTarget[] {
   if (values.task?.length) {
     return values.task.map((id) => ({ kind: 'task', task: taskOf(environment, id) }));
   }
+  const broken = loaded.brokenExamples.map(
+    ({ message, next, ...place }) => `${whereOf(file, loaded, place)}: ${message}`,
+  );
+  if (broken.length && !environment.examples.length) throw errors.brokenRecords(file, broken);
+  for (const line of broken) say(line);
   // An answer after a write cannot be had from the beginning of a session.
   const own = environment.examples.filter(
     ({ afterWrite, part }) => !afterWrite && (!values['held-out'] || part === 'held-out'),
   );
   if (own.length) return own.map((example) => ({ kind: 'call', example }));
   if (values['held-out']) throw new UsageError('The environment has no held-out records.');
+  if (values.recorded || !environment.tasks.length)
+    throw new UsageError('The environment has no recorded call that can be compared.');
   return environment.tasks.map((task) => ({ kind: 'task', task }));
 }
 

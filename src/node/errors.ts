@@ -4,6 +4,7 @@
  */
 import { escaped } from '../core/text';
 import { type ErrorAction, reasonOf, UserError } from '../core/user-error';
+import { UnreadableFile, whyOf } from './text-file';
 
 export { UserError };
 
@@ -72,6 +73,14 @@ export function oneLine(text: string, most = 300): string {
 
 /** Without the full stop that our sentences put there themselves. */
 const reason = (text: string) => reasonOf(oneLine(text));
+
+/** The first of many, and how many more there are. */
+function some(texts: readonly string[], between: string): string {
+  const more = texts.length - MOST_TOLD;
+  return `${texts.slice(0, MOST_TOLD).join(between)}${more > 0 ? `${between}and ${more} more` : ''}`;
+}
+
+const MOST_TOLD = 20;
 
 export const errors = {
   refused: (url: string, cause?: unknown) =>
@@ -174,13 +183,23 @@ export const errors = {
       'Use a model whose template knows tools.',
       SELECT_MODEL,
     ),
-  unreadable: (file: string, why: string) =>
-    new NodeError('environment-unreadable', `${file} cannot be read: ${reason(why)}.`, 'Check the path.'),
+  unreadable: (file: string, error: unknown) =>
+    new NodeError(
+      'environment-unreadable',
+      `${file} cannot be read: ${reason(whyOf(error))}.`,
+      error instanceof UnreadableFile ? error.next : 'Check the path.',
+    ),
   brokenEnvironment: (file: string, problems: readonly string[]) =>
     new NodeError(
       'environment-broken',
       `${file} cannot be used: ${problems.map(reason).join('; ')}.`,
       `Run \`rehearsal check ${file}\` for the places.`,
+    ),
+  brokenRecords: (file: string, places: readonly string[]) =>
+    new NodeError(
+      'environment-broken',
+      `No recorded call of ${file} can be read: ${some(places.map(reason), '; ')}.`,
+      'Correct these lines, or record the calls again.',
     ),
   noTask: (task: string, known: readonly string[]) =>
     new NodeError(

@@ -1,8 +1,10 @@
 /** Training files on disk. */
 import path from 'node:path';
 import { type LoadedTraining, type LoadTrainingOptions, loadTraining } from '../core/training/load';
-import { readEnvironment, readText, whyOf } from './environments';
+import { readEnvironment } from './environments';
 import { errors } from './errors';
+import { readText } from './text-file';
+import { stateBeside } from './tools/places';
 
 export interface TrainingFileRead extends LoadedTraining {
   /** Absolute. */
@@ -24,7 +26,7 @@ export async function readTraining(
   try {
     return await trainingFrom(at, await readText(at), override);
   } catch (error) {
-    throw errors.unreadable(file, whyOf(error));
+    throw errors.unreadable(file, error);
   }
 }
 
@@ -52,7 +54,9 @@ async function trainingFrom(
       await readText(at); // rejects with the system's reason, which is told at its place
       const { environment, diagnostics } = await readEnvironment(at);
       const wrong = diagnostics.filter(({ severity }) => severity === 'error');
-      return { environment, errors: wrong.map(({ message }) => message), file: at, folder: path.dirname(at) };
+      const own = path.dirname(at);
+      const state = (name: string) => stateBeside(own, name);
+      return { environment, errors: wrong.map(({ message }) => message), file: at, folder: own, state };
     },
   });
   return { file, texts, ...loaded };

@@ -3,6 +3,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { isObject, type JsonObject } from '../json';
 import { type Diagnostic, type Locations, type Place, Report } from './diagnostics';
 import { lintEnvironment } from './lint';
+import { lintStates, type ReadState, statesOf } from './lint-states';
 import { readExamples } from './read-examples';
 import { readTasks } from './read-tasks';
 import { readTools } from './read-tools';
@@ -16,8 +17,10 @@ export type { Diagnostic, Locations, Place, Severity } from './diagnostics';
 export interface LoadOptions {
   /** Path or name of the file; gives the environment its name where it has none. */
   path: string;
-  /** Text of a file, its name relative to the environment file; rejects with the reason. */
+  /** Text of a file, its name relative to the environment file; rejects with the reason, and `next` where known. */
   read(relative: string): Promise<string>;
+  /** The initial state that a task names, as real executions get it; rejects with the reason. Else not looked at. */
+  state?: ReadState;
 }
 
 export interface Loaded {
@@ -25,16 +28,19 @@ export interface Loaded {
   environment: Environment | null;
   diagnostics: Diagnostic[];
   locations: Locations;
+  /** Errors that kept recorded calls from being read. */
+  brokenExamples: Diagnostic[];
 }
 
 /** Never rejects: whatever is wrong is a diagnostic. */
 export async function loadEnvironment(text: string, options: LoadOptions): Promise<Loaded> {
   const report = new Report();
   const locations: Locations = { tools: new Map(), tasks: new Map(), checks: new Map(), examples: [] };
-  const done = (environment: Environment | null) => ({
+  const done = (environment: Environment | null, brokenExamples: Diagnostic[] = []) => ({
     environment,
     diagnostics: report.diagnostics,
     locations,
+    brokenExamples,
   });
   const { root, broken } = parseText(text, undefined, report);
   if (!root) return done(null);
@@ -51,7 +57,9 @@ export async function loadEnvironment(text: string, options: LoadOptions): Promi
   const file = checkShell(root, broken, report);
   const lists = new Lists(root, broken, options, report);
   const tools = readTools(await lists.of('tools'), report, locations);
+  const told = report.diagnostics.length;
   const { examples, entries: exampleEntries } = readExamples(await lists.of('examples'), report, locations);
+  const brokenExamples = report.diagnostics.slice(told).filter(({ severity }) => severity === 'error');
   const { tasks, entries: taskEntries } = readTasks(await lists.of('tasks'), report, locations);
   const environment: Environment = {
     ...settings(file, options.path),
@@ -61,7 +69,8 @@ export async function loadEnvironment(text: string, options: LoadOptions): Promi
     tasks,
   };
   lintEnvironment({ environment, root, tasks: taskEntries, examples: exampleEntries }, report);
-  return done(environment);
+  await lintStates(environment.executor, statesOf(root, taskEntries), options.state, report);
+  return done(environment, brokenExamples);
 }
 
 const LISTS = new Set(['tools', 'tasks', 'examples']);
@@ -140,6 +149,8 @@ async function readPolicy(
   return (await readFile(policy, place, options, report))?.trim() ?? '';
 }
 
+const CREATE = 'Create the file, or correct its name.';
+
 async function readFile(
   name: string,
   place: Place,
@@ -154,15 +165,10 @@ async function readFile(
   try {
     return await options.read(name);
   } catch (error) {
-    const { code, message } = error as { code?: string; message?: string };
+    const { code, message, next = CREATE } = error as { code?: string; message?: string; next?: string };
     const why =
       code === 'ENOENT' ? 'there is no such file beside the environment' : (message ?? String(error));
-    report.error(
-      place,
-      'file',
-      `${name} could not be read: ${why}.`,
-      'Create the file, or correct its name.',
-    );
+    report.error(place, 'file', `${name} could not be read: ${why}.`, next);
     return null;
   }
 }

@@ -71,7 +71,7 @@ export async function loadTraining(text: string, options: LoadTrainingOptions): 
   const file = { ...checkShell(root, report), ...options.override } as Partial<TrainingFile>;
   const settings = settingsOf(file);
   const loaded = await readEnvironment(root, file, files, report);
-  const found = await readParts(root, loaded?.environment ?? null, files, report);
+  const found = await readParts(root, loaded, files, report);
   for (const part of PARTS) parts[part] = found[part].map(({ task }) => task);
   const environment = loaded?.environment
     ? await withOwn(loaded.environment, root, file, files, report)

@@ -1,12 +1,13 @@
 /** The tasks of a run, in three parts that share none: ids of the environment's tasks, tasks in place, or a file. */
 
 import { type Place, Report } from '../environment/diagnostics';
+import { lintStates, statesOfTask } from '../environment/lint-states';
 import { lintTask } from '../environment/lint-tasks';
 import { readTasks } from '../environment/read-tasks';
 import { type Entry, parseLines, parseText } from '../environment/source';
 import type { Environment, Task } from '../environment/types';
 import { isObject } from '../json';
-import { type Files, headOf, unknownField } from './reading';
+import { type Files, headOf, type LoadedEnvironmentFile, unknownField } from './reading';
 import type { Part } from './types';
 
 export const PARTS: readonly Part[] = ['train', 'validation', 'test'];
@@ -19,10 +20,11 @@ export interface FoundPart {
 
 export async function readParts(
   root: Entry,
-  environment: Environment | null,
+  loaded: LoadedEnvironmentFile | null,
   files: Files,
   report: Report,
 ): Promise<Record<Part, FoundPart[]>> {
+  const environment = loaded?.environment ?? null;
   const parts: Record<Part, FoundPart[]> = { train: [], validation: [], test: [] };
   const tasks = root.child(['tasks']);
   if (!tasks) return parts;
@@ -44,6 +46,8 @@ export async function readParts(
     if (!entry) continue;
     const entries = await entriesOf(entry, files, report);
     parts[part] = tasksOf(entries, environment, report);
+    const own = entries.filter(({ value }) => isObject(value));
+    await lintStates(environment?.executor, own.flatMap(statesOfTask), loaded?.state, report);
     if (
       part === 'train' &&
       entries.length === 0 &&

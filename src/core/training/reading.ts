@@ -1,5 +1,6 @@
 /** What reading a training file needs: the files beside it, and words for what it does not know. */
 import type { Place, Report } from '../environment/diagnostics';
+import type { ReadState } from '../environment/lint-states';
 import type { Entry } from '../environment/source';
 import type { Environment } from '../environment/types';
 
@@ -11,6 +12,8 @@ export interface LoadedEnvironmentFile {
   file: string;
   /** Folder that holds it. */
   folder: string;
+  /** An initial state named relative to that folder; rejects with the reason. Else states are not looked at. */
+  state?: ReadState;
 }
 
 export interface FileSource {
@@ -44,14 +47,14 @@ export class Files {
     try {
       return await read();
     } catch (error) {
-      const { code, message } = error as { code?: string; message?: string };
+      const { code, message, next } = error as { code?: string; message?: string; next?: string };
       const why =
         code === 'ENOENT' ? 'there is no such file' : (message ?? String(error)).replace(/[.\s]+$/, '');
       this.report.error(
         place,
         'file',
         `${name} could not be read: ${why}.`,
-        'Create the file, or correct its name.',
+        next ?? 'Create the file, or correct its name.',
       );
       return null;
     }

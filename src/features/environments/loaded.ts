@@ -6,6 +6,7 @@ import type { Diagnostic, Locations, Place } from '../../core/environment/diagno
 import { loadEnvironment } from '../../core/environment/load';
 import type { Environment } from '../../core/environment/types';
 import { reasonOf } from '../../core/user-error';
+import { stateBeside } from '../../node/tools/places';
 import type { LoadedEnvironment } from '../services';
 
 /** Text of an absolute path as the person sees it; rejects with the reason where there is none. */
@@ -40,6 +41,10 @@ export class Loaded implements LoadedEnvironment {
       const loaded = await loadEnvironment(await read(file), {
         path: file,
         read: (name) => read(path.resolve(path.dirname(file), name)),
+        state: (name) => {
+          sources.add(path.resolve(path.dirname(file), name));
+          return stateBeside(path.dirname(file), name);
+        },
       });
       return new Loaded(file, loaded, loaded.locations, texts);
     } catch (error) {

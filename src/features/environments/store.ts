@@ -3,7 +3,7 @@
  * editor that was not saved yet. Trees, tests, lenses and diagnostics all ask here.
  */
 import * as vscode from 'vscode';
-import { readText as readFile } from '../../node/environments';
+import { readText as readFile } from '../../node/text-file';
 import { ENVIRONMENT_FILES, Language } from '../ids';
 import type { Environments } from '../services';
 import { Loaded } from './loaded';

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { type LoadedTraining, loadTraining } from '../../core/training/load';
+import { stateBeside } from '../../node/tools/places';
 import { type EnvironmentStore, readText } from '../environments/store';
 import { Language } from '../ids';
 
@@ -61,7 +62,9 @@ export class TrainingFiles implements vscode.Disposable {
         const errors = diagnostics
           .filter(({ severity }) => severity === 'error')
           .map(({ message }) => message);
-        return { environment, errors, file: environmentFile, folder: path.dirname(environmentFile) };
+        const own = path.dirname(environmentFile);
+        const state = (name: string) => stateBeside(own, name);
+        return { environment, errors, file: environmentFile, folder: own, state };
       },
     });
     return { ...loaded, file, text };

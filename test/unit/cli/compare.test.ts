@@ -9,6 +9,7 @@ import type { Terminal } from '../../../src/cli/terminal';
 import { type ComparedCall, recordsOf } from '../../../src/core/fidelity/comparison';
 import type { ModelsSummary } from '../../../src/core/fidelity/models';
 import type { SurpriseSummary } from '../../../src/core/fidelity/surprise';
+import type { NodeError } from '../../../src/node/errors';
 import { sharedServer, temporary } from '../support/server';
 
 const ANSWERS = [{ lamp: 'hall', on: true }, { error: 'No such lamp' }];
@@ -52,15 +53,16 @@ describe('rehearsal compare', function () {
   async function ran(args: string[]) {
     const lines: { type: string; [field: string]: unknown }[] = [];
     const shown: string[] = [];
+    const said: string[] = [];
     const terminal: Terminal = {
       page: { print: (line) => void shown.push(line), style: styleFor({}) },
       json: (value) => void lines.push(JSON.parse(JSON.stringify(value))),
-      say: () => {},
+      say: (line) => void said.push(line),
       signal: new AbortController().signal,
       interactive: false,
     };
     const code = await compare([file, ...server, ...args], terminal);
-    return { code, lines, shown: shown.join('\n') };
+    return { code, lines, shown: shown.join('\n'), said: said.join('\n') };
   }
 
   it('tells the surprise of the real answers, per token, per tool and overall', async () => {
@@ -127,6 +129,29 @@ describe('rehearsal compare', function () {
       /^surprise +[\d.]+ bits\/token +[\d.]+ bits\/token\n +[\d.]+ bits\/byte +[\d.]+ bits\/byte$/m,
     );
     assert.match(shown, /^ {2}switch +[\d.]+ bits\/byte +[\d.]+ bits\/byte$/m);
+  });
+
+  it('says which recorded calls are broken, and that none is left', async () => {
+    const records = path.join(path.dirname(file), 'calls.jsonl');
+    const broken = [JSON.stringify({ tool: 'switch' }), '{"tool": "switch", "arguments"'];
+    const written = { ...ENVIRONMENT, examples: 'calls.jsonl' };
+    fs.writeFileSync(file, JSON.stringify(written));
+    try {
+      fs.writeFileSync(records, `${broken.join('\n')}\n`);
+      await assert.rejects(ran([]), (error: NodeError) => {
+        assert.match(error.message, /No recorded call .*calls\.jsonl:2:\d+: .*calls\.jsonl:1:1: .*value/s);
+        assert.equal(error.code, 'environment-broken');
+        return true;
+      });
+      fs.writeFileSync(records, `${[...broken, JSON.stringify(ENVIRONMENT.examples[0])].join('\n')}\n`);
+      const { lines, said } = await ran(['--json']);
+      assert.equal(lines.filter(({ type }) => type === 'pair').length, 1);
+      assert.match(said, /calls\.jsonl:1:1: A recorded call of switch was left out/);
+      fs.writeFileSync(records, '');
+      await assert.rejects(ran([]), /has no recorded call that can be compared/);
+    } finally {
+      fs.writeFileSync(file, JSON.stringify(ENVIRONMENT));
+    }
   });
 
   it('refuses to hold two models against tasks, whose calls would not be the same', async () => {
