@@ -85,11 +85,13 @@ export function createJudge(options: JudgeOptions): Judge {
     signal?: Signal,
   ): Promise<JudgeAnswer | null> {
     for (const more of [[], [AGAIN]]) {
-      const completion = await client.chat.completions.create(
-        { model: options.model, messages: [...messages, ...more], temperature: 0 },
-        { signal: signal instanceof AbortSignal ? AbortSignal.any([limit, signal]) : limit },
-      );
-      const answer = readJudgeAnswer(completion.choices?.[0]?.message?.content ?? '');
+      const response = await client.chat.completions
+        .create(
+          { model: options.model, messages: [...messages, ...more], temperature: 0 },
+          { signal: signal instanceof AbortSignal ? AbortSignal.any([limit, signal]) : limit },
+        )
+        .asResponse();
+      const answer = readJudgeAnswer(contentOf(await response.text(), response));
       if (answer) return answer;
     }
     return null;
@@ -127,6 +129,26 @@ const AGAIN: JudgeMessage = {
     'Answer with the JSON object alone: {"reason": "…", "pass": true} or {"reason": "…", "pass": false}.',
 };
 
+/** An answer that no model server gives. The message goes on from the address. */
+class OddAnswer extends Error {}
+
+/** What the model wrote. Throws `OddAnswer` where the server answered something else than a completion. */
+function contentOf(body: string, { status, headers }: Response): string {
+  if (!body.trim()) throw new OddAnswer(`answered ${status} with nothing in it`);
+  let completion: { choices?: { message?: { content?: unknown } }[] } | null;
+  try {
+    completion = JSON.parse(body);
+  } catch {
+    const type = headers.get('content-type')?.split(';', 1)[0];
+    throw new OddAnswer(
+      `answered ${type ? `${oneLine(type, 50)} that is ` : ''}no JSON, as no model server does`,
+    );
+  }
+  if (!Array.isArray(completion?.choices)) throw new OddAnswer('answered JSON that is no completion');
+  const content = completion.choices[0]?.message?.content;
+  return typeof content === 'string' ? content : '';
+}
+
 function saidOf({ pass, reason }: JudgeAnswer): Said[number] {
   const text = reason.trim().slice(0, LONGEST_REASON);
   return { verdict: pass ? 'holds' : 'fails', reason: text || (pass ? 'It passes.' : 'It does not pass.') };
@@ -139,7 +161,8 @@ function unscored(why: string): Said[number] {
 /** The client would wait as long as a busy server asks it to, past every limit: then it is not asked again. */
 function soonOrNever({ fetch: other, timeoutSeconds }: JudgeOptions): typeof fetch {
   return async (input, init) => {
-    const response = await (other ?? fetch)(input, init);
+    // Followed, a question would become a request without one.
+    const response = await (other ?? fetch)(input, { ...init, redirect: 'manual' });
     const wanted = response.headers.get('retry-after');
     if (!wanted || response.ok) return response;
     const seconds = Number(wanted) || (Date.parse(wanted) - Date.now()) / 1000;
@@ -158,10 +181,20 @@ function withoutKey(text: string, key: string | undefined): string {
 function whyOf(error: unknown, { url, apiKey, timeoutSeconds }: JudgeOptions, late: boolean): string {
   const shown = oneLine(url, 200);
   if (late) return `${shown} did not answer within ${timeoutSeconds} s`;
-  if (error instanceof APIUserAbortError) return 'it was cancelled';
-  if (error instanceof APIError && error.status)
+  if (error instanceof APIUserAbortError || (error as Error).name === 'AbortError') return 'it was cancelled';
+  if (error instanceof OddAnswer) return `${shown} ${error.message}: is this its address?`;
+  if (error instanceof APIError && error.status) {
+    const to = error.status < 400 ? error.headers?.get('location') : null;
+    if (to) return `${shown} redirects to ${oneLine(to, 200)}, which is not followed: name that address`;
     return `${shown} answered ${error.status} (${oneLine(withoutKey(reasonOf(error), apiKey), 200)})`;
-  return `${shown} cannot be reached`;
+  }
+  return `${shown} cannot be reached (${oneLine(withoutKey(reasonOf(deepest(error)), apiKey), 100)})`;
+}
+
+/** What the connection itself said, below what the client makes of it. */
+function deepest(error: unknown): unknown {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? deepest(cause) : error;
 }
 
 /** `/v1` is added where the address has no path of its own. */

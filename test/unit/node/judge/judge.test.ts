@@ -159,7 +159,33 @@ describe('a judge', function () {
     assert.match(await told({ timeoutSeconds: 0.2 }), /did not answer within 0\.2 s/);
     server.close();
     server.closeAllConnections();
-    assert.match(await told({ timeoutSeconds: 2 }), /cannot be reached|did not answer/);
+    assert.match(await told({ timeoutSeconds: 15 }), /cannot be reached \(connect ECONNREFUSED/);
+  });
+
+  it('says what an address answers that is none of a model server', async () => {
+    const told = async (answer: Answer) => {
+      answers = () => answer;
+      const found = await scored([judge()]);
+      assert.equal(found.value, null);
+      return found.told[0]!;
+    };
+    const elsewhere = { location: 'https://judge.example/v1' };
+    for (const status of [301, 302, 307, 308])
+      assert.match(
+        await told({ status, headers: elsewhere, body: '' }),
+        /redirects to https:\/\/judge\.example\/v1, which is not followed: name that address/,
+      );
+    assert.match(await told({ status: 302, body: '' }), /answered 302/);
+    assert.match(await told({ status: 200, body: '' }), /answered 200 with nothing in it/);
+    assert.match(
+      await told({ status: 200, headers: { 'content-length': 0 }, body: '' }),
+      /answered 200 with nothing in it/,
+    );
+    assert.match(await told({ status: 204, body: '' }), /answered 204 with nothing in it/);
+    const html = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<p>Hi</p>' };
+    assert.match(await told(html), /answered text\/html that is no JSON/);
+    for (const body of ['{"status": "ok"}', 'null', '[]'])
+      assert.match(await told({ status: 200, body }), /answered JSON that is no completion/);
   });
 
   it('is asked again where the server is busy', async () => {
