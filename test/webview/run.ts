@@ -104,7 +104,6 @@ export function metrics(last: number): Metrics[] {
       computedTokens: learns ? 4200 : null,
       seconds: {
         sample: 2.2 - 0.3 * t,
-        reward: 0.1,
         learn: 1.2 + noise(),
         sync: 0.2,
         evaluate: step % 5 ? 0 : 1.1,

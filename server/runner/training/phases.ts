@@ -6,7 +6,6 @@ export type Phase = Exclude<keyof Metrics['seconds'], 'other' | 'total'>;
 export class Phases {
   private readonly seconds: Record<Phase, number> = {
     sample: 0,
-    reward: 0,
     learn: 0,
     sync: 0,
     evaluate: 0,

@@ -127,7 +127,6 @@ export const Metrics = T.Object({
   computedTokens: number(''),
   seconds: T.Object({
     sample: T.Number(),
-    reward: T.Number(),
     learn: T.Number(),
     sync: T.Number(),
     evaluate: T.Number(),

@@ -52,7 +52,7 @@ export function metricsRow(step: number, change: Partial<Metrics> = {}): Metrics
     gradientNorm: 0.5,
     learnedTokens: 400,
     computedTokens: 200,
-    seconds: { sample: 1, reward: 0, learn: 1, sync: 0, evaluate: 0, save: 0, other: 0, total: 2 },
+    seconds: { sample: 1, learn: 1, sync: 0, evaluate: 0, save: 0, other: 0, total: 2 },
     evaluation: null,
     warnings: [],
     ...change,

@@ -205,7 +205,7 @@ function gateFailures(metrics: readonly Metrics[]) {
   return lines(metrics, readers, figure);
 }
 
-const PHASES = ['sample', 'learn', 'evaluate', 'sync', 'reward', 'save', 'other'] as const;
+const PHASES = ['sample', 'learn', 'evaluate', 'sync', 'save', 'other'] as const;
 
 /** Phases in order, the small ones together; the start is no step and stays out. */
 function stepTime(all: readonly Metrics[]) {
