@@ -4,6 +4,9 @@ import { must, ROOT, which } from '../lib/process.mjs';
 
 export const EXAMPLES = path.join(ROOT, 'examples');
 
+/** Tells the extension to show its view and walkthrough, the first time in a profile. */
+export const WELCOME = { REHEARSAL_WELCOME: '1' };
+
 /** @returns {{kind: 'desktop' | 'remote', code: string} | {kind: 'browser'}} */
 export function chooseEditor({ browser = false, env = process.env, find = which } = {}) {
   const code = find('code');
@@ -13,7 +16,7 @@ export function chooseEditor({ browser = false, env = process.env, find = which 
 
 /** Opens a window of desktop VS Code that loads the extension from this folder. */
 export async function openDesktop({ code }, log) {
-  await must(code, [`--extensionDevelopmentPath=${ROOT}`, EXAMPLES]);
+  await must(code, [`--extensionDevelopmentPath=${ROOT}`, EXAMPLES], { env: WELCOME });
   log('VS Code opens examples/. Next: run "Rehearsal: Start Rehearsal Session" from its command palette.');
 }
 

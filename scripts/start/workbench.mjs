@@ -6,7 +6,8 @@ import path from 'node:path';
 import { ROOT } from '../lib/process.mjs';
 import { hostDir, installHost, NativeBuildError } from '../vscode-host/install.mjs';
 import { linkExtension, serveWorkbench } from '../vscode-host/serve.mjs';
-import { EXAMPLES } from './editor.mjs';
+import { EXAMPLES, WELCOME } from './editor.mjs';
+import { writeLogin, writeSettings } from './profile.mjs';
 
 /** Serves the workbench until Ctrl+C; says its address and password. */
 export async function openBrowserWorkbench(log) {
@@ -28,9 +29,11 @@ export async function openBrowserWorkbench(log) {
     return log(`It is served by an earlier npm start (process ${state.pid}).`);
   }
   linkExtension(extensionsDir, ROOT, 'rehearsal-studio');
+  writeSettings(dataDir);
   const password = state.password ?? randomBytes(12).toString('base64url');
   const port = state.port && (await free(state.port)) ? state.port : 0; // the same address, so that an open tab reconnects
-  const served = await serveWorkbench({ dataDir, extensionsDir, password, port });
+  const args = ['--app-name', 'Rehearsal Studio', '--i18n', writeLogin(dataDir)];
+  const served = await serveWorkbench({ dataDir, extensionsDir, password, port, args, env: WELCOME });
   const now = { pid: process.pid, port: served.port, password };
   fs.writeFileSync(stateFile(dataDir), JSON.stringify(now), { mode: 0o600 });
   tell(now, log);

@@ -51,6 +51,8 @@ export const Command = {
 
 export const ViewContainer = 'rehearsal';
 
+export const WALKTHROUGH = 'rehearsal';
+
 export const View = {
   environments: 'rehearsal.environments',
   sessions: 'rehearsal.sessions',

@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { Command } from '../ids';
 import { copyExamples } from './copy';
+import { welcome } from './welcome';
 
 export function registerExamples(
   context: vscode.ExtensionContext,
@@ -12,6 +13,7 @@ export function registerExamples(
   context.subscriptions.push(
     vscode.commands.registerCommand(Command.openExamples, () => openExamples(source).catch(showError)),
   );
+  welcome(context).catch(showError);
 }
 
 async function openExamples(source: string): Promise<void> {

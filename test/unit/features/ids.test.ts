@@ -36,6 +36,11 @@ describe('ids and package.json', () => {
     );
   });
 
+  it('have the same walkthrough', () => {
+    const found = contributes.walkthroughs.map((w: { id: string }) => w.id);
+    assert.deepEqual(found, [ids.WALKTHROUGH]);
+  });
+
   it('have the same settings', () => {
     const names = contributes.configuration.flatMap((section: { properties: object }) =>
       Object.keys(section.properties),
