@@ -15,14 +15,16 @@ export interface ModelArguments {
 
 export async function connect(
   given: ModelArguments,
-  onProgress: (line: string) => void,
+  say: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<Policy> {
   const { server, model } = given;
   const token = tokenFrom(given['token-env']);
-  if (server) return connectPolicy({ baseUrl: addressOf('server', server), apiKey: token, model }, signal);
-  const local = await ensureServer({ sourceDir: productFolder(), onProgress, signal });
-  return connectPolicy({ baseUrl: local.url, apiKey: local.token, model }, signal);
+  const wanted = { model, onNote: say };
+  if (server)
+    return connectPolicy({ ...wanted, baseUrl: addressOf('server', server), apiKey: token }, signal);
+  const local = await ensureServer({ sourceDir: productFolder(), onProgress: say, signal });
+  return connectPolicy({ ...wanted, baseUrl: local.url, apiKey: local.token }, signal);
 }
 
 /** Folder that holds the server's files: above this program, bundled or not. */

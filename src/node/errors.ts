@@ -156,6 +156,20 @@ export const errors = {
         : 'It offers none at all.',
       SELECT_MODEL,
     ),
+  noCheckpoint: (run: string, step: number, steps: readonly number[]) =>
+    new NodeError(
+      'model-unknown',
+      `The run ${run} keeps no checkpoint of step ${step}.`,
+      `It has those of steps ${steps.join(', ')}; ${run} alone is the best of them.`,
+      SELECT_MODEL,
+    ),
+  noCheckpoints: (run: string) =>
+    new NodeError(
+      'model-unknown',
+      `The run ${run} keeps no checkpoint that the server offers as a model.`,
+      'Wait until one is written, or choose another model.',
+      SELECT_MODEL,
+    ),
   noModels: (url: string) =>
     new NodeError(
       'model-unknown',

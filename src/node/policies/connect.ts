@@ -8,20 +8,24 @@ import { errors } from '../errors';
 import { formOf, type LogprobForm } from './dialects';
 import { ModelServer, type ServerOptions } from './http';
 import { type ModelCard, modelCards } from './models';
+import { pickModel } from './pick';
 import { sampler, type Who } from './sample';
 import { probeScore, scorer } from './score';
 import { findRender, templateEnd } from './templates';
 import { TokenTexts } from './texts';
 
 export interface ConnectOptions extends ServerOptions {
-  /** Name of the model; the server's first where absent. */
+  /** Name of the model, or of a run for its best checkpoint; the server's first where absent. */
   model?: string;
+  /** Told which model was taken, where the name alone does not say it. */
+  onNote?(text: string): void;
 }
 
 /** Finds out what a server offers and returns a policy. Throws `NodeError` with what to do next. */
 export async function connectPolicy(options: ConnectOptions, signal?: Signal): Promise<Policy> {
   const server = new ModelServer(options);
-  const card = pick(server, await modelCards(server, signal), options.model);
+  const { card, note } = await pickModel(server, await modelCards(server, signal), options.model, signal);
+  if (note) options.onNote?.(note);
   const form = await probeForm(server, card.id, signal);
   const who = whoIs(card, form);
   const decode = decoder(server, card.id);
@@ -39,18 +43,6 @@ export async function connectPolicy(options: ConnectOptions, signal?: Signal): P
   const texts = new TokenTexts(decode, (inner) => idOfA(server, encode, inner));
   const sample = sampler({ server, info, form, who, texts });
   return { info, render, decode, encode, sample, score: scorer({ ...scoring, texts }, info) };
-}
-
-function pick(server: ModelServer, cards: readonly ModelCard[], wanted: string | undefined): ModelCard {
-  const [first] = cards;
-  if (!first) throw errors.noModels(server.url);
-  const card = wanted === undefined ? first : cards.find(({ id }) => id === wanted);
-  if (!card)
-    throw errors.noModel(
-      wanted!,
-      cards.map(({ id }) => id),
-    );
-  return card;
 }
 
 /** Small ids that every vocabulary has; what they say does not matter. */
