@@ -1,5 +1,6 @@
 /** What a client sends to start a run, held against what this version knows before anything is made of it. */
 import { compileSchema } from '../../../src/core/environment/json-schema';
+import { violationText } from '../../../src/core/environment/validate';
 import { isObject, type JsonObject } from '../../../src/core/json';
 import { DEFAULT_SETTINGS } from '../../../src/core/training/defaults';
 import { TrainingSchema } from '../../../src/core/training/schema';
@@ -41,7 +42,7 @@ function checkSettings(settings: JsonObject | undefined): void {
   if (!compiled.ok) throw new Error(compiled.problem);
   const file = { environment: 'x', tasks: { train: [] }, ...rest, ...(judge ? { judge } : {}) };
   const [wrong] = compiled.validate(file);
-  if (wrong) throw runErrors.refused(`settings${wrong.path.replaceAll('/', '.')} ${wrong.message}`);
+  if (wrong) throw runErrors.refused(violationText({ ...wrong, path: `/settings${wrong.path}` }));
   for (const [field, value] of Object.entries(DEFAULT_SETTINGS)) {
     const given = settings![field];
     if (given === undefined) throw runErrors.refused(`settings.${field} is missing`);

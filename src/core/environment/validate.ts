@@ -29,10 +29,59 @@ export function isUnknownField(violation: Violation): boolean {
   return violation.keyword === 'additionalProperties' && violation.field !== undefined;
 }
 
-/** A violation as part of a sentence: `limits.act must be integer, is string`. */
+/** A violation as part of a sentence about a file: `"limits.act" must be a whole number, is a text`. */
 export function violationText(violation: Violation): string {
   const where = pathOf(violation.path).join('.');
-  return where ? `${where} ${violation.message}` : violation.message;
+  const what = inFileWords(violation);
+  return where ? `${JSON.stringify(where)} ${what}` : what;
+}
+
+const TYPES: Record<string, string> = {
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+};
+
+const COMPARED: Record<string, string> = {
+  '>=': 'at least',
+  '<=': 'at most',
+  '>': 'more than',
+  '<': 'less than',
+};
+
+/** People write files; the words of JSON Schema are for those who write schemas, and for models. */
+function inFileWords({ message, keyword }: Violation): string {
+  switch (keyword) {
+    case 'type':
+    case 'anyOf':
+    case 'oneOf':
+      return message
+        .replace(/^must be (.*), is (\w+)/, (_, wanted: string, is: string) => {
+          const types = wanted.split(' or ').map((type) => TYPES[type] ?? type);
+          return `must be ${types.join(' or ')}, is ${TYPES[is] ?? is}`;
+        })
+        .replace(/: send the value itself.*/, ': write it without quotes');
+    case 'enum':
+      return message.replace(/^must be one of \[(.*)\]$/, (_, values: string) => {
+        return `must be one of ${values.replaceAll('","', '", "')}`;
+      });
+    case 'minLength':
+    case 'minItems':
+      return message.replace(/^must NOT have fewer than (\d+) (\w+)$/, (_, least: string, of: string) =>
+        least === '1' ? 'must not be empty' : `must have at least ${least} ${of}`,
+      );
+    case 'maxLength':
+    case 'maxItems':
+      return message.replace(/^must NOT have more than (\d+) (\w+)$/, 'must have at most $1 $2');
+    case 'pattern':
+      return message.replace(/^must match pattern "(.*)"$/, 'is not written as it must be (pattern $1)');
+    default:
+      return message.replace(/^must be (>=|<=|>|<) /, (_, sign: string) => `must be ${COMPARED[sign]} `);
+  }
 }
 
 /**

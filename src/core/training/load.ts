@@ -123,7 +123,7 @@ function checkShell(root: Entry, report: Report): JsonObject {
         report.error(
           violationPlace(root, inFile),
           'training',
-          `${sentence(violationText(inFile))}.`,
+          `${violationText(inFile)}.`,
           'Correct it here.',
         );
       }
@@ -135,8 +135,6 @@ function checkShell(root: Entry, report: Report): JsonObject {
       report.error(headOf(root), 'training', `The file has no "${field}".`, `Add "${field}".`);
   return file;
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 async function readEnvironment(
   root: Entry,

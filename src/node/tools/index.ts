@@ -1,6 +1,7 @@
 /** The real tools of an environment, whatever runs them. */
 import { EXECUTOR_KINDS, type ExecutorKind, type ExecutorOf } from '../../core/environment/executor-schema';
 import { compileSchema } from '../../core/environment/json-schema';
+import { violationText } from '../../core/environment/validate';
 import type { JsonObject } from '../../core/json';
 import type { Ports } from '../../core/rehearsal/drivers';
 import { CommandExecutor } from './command';
@@ -42,8 +43,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   if (!schema) throw executorErrors.broken(`there is no kind ${JSON.stringify(config.kind)}`);
   const compiled = compileSchema(schema as unknown as JsonObject);
   const [wrong] = compiled.ok ? compiled.validate(config) : [];
-  if (wrong)
-    throw executorErrors.broken(`${wrong.path.slice(1).replaceAll('/', '.')} ${wrong.message}`.trim());
+  if (wrong) throw executorErrors.broken(violationText(wrong));
   const other = options.others?.[config.kind];
   if (other) return other(options);
   // Just checked against the schema of its kind.

@@ -81,7 +81,7 @@ describe('training on the command line', function () {
     );
     const refused = await cli('train', wrong);
     assert.equal(refused.code, 2, refused.err);
-    assert.match(refused.err, /wrong\.training\.json:8:\d+: error: Steps must be >= 1/);
+    assert.match(refused.err, /wrong\.training\.json:8:\d+: error: "steps" must be at least 1/);
   });
 
   it('trains and tells each step, with what is measured and what is not', async () => {

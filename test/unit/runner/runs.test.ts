@@ -280,7 +280,7 @@ describe('training runs of the server', function () {
     const cases: [object, RegExp][] = [
       [{}, /another version/],
       [{ ...good, name: '' }, /name is missing/],
-      [{ ...good, settings: { ...good.settings, steps: 0 } }, /settings\.steps must be >= 1/],
+      [{ ...good, settings: { ...good.settings, steps: 0 } }, /"settings\.steps" must be at least 1/],
       [{ ...good, settings: { ...good.settings, variant: 'x' } }, /settings\.variant/],
       [{ ...good, parts: { train: [], validation: [], test: [] } }, /no tasks/],
       [{ ...good, allowed: 'all' }, /allowed/],

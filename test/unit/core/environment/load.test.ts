@@ -306,7 +306,7 @@ describe('loading an environment', () => {
       'tolerances',
     ]) {
       assert.ok(
-        diagnostics.some(({ message }) => message.startsWith(field)),
+        diagnostics.some(({ message }) => message.startsWith(`"${field}`)),
         field,
       );
     }

@@ -40,7 +40,7 @@ describe('an executor', () => {
   it('that is missing, wrong or elsewhere says so', () => {
     assert.throws(() => executorOf(undefined as never), /names no executor/);
     assert.throws(() => executorOf({ kind: 'magic' }), /no kind "magic"/);
-    assert.throws(() => executorOf({ kind: 'command', command: [] }), /command must NOT have fewer/);
+    assert.throws(() => executorOf({ kind: 'command', command: [] }), /"command" must not be empty/);
     assert.throws(() => executorOf({ kind: 'vscode' }), /exist only there/);
   });
 });
