@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Metrics, RolloutRecord, RunStatus } from '../../core/training/run.types';
 import type { RunConfig } from '../../core/training/types';
+import { readRows } from '../jsonl';
 import { runErrors } from './errors';
 import { isRunId, runFolder } from './ids';
-import { readRows } from './jsonl';
 import { type RolloutPlace, readRollouts, rolloutPlaces } from './rollouts';
 
 export const FILES = {

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { RolloutRecord } from '../../core/training/run.types';
-import { Appender, parseLine, readRows, writeWhole } from './jsonl';
+import { Appender, parseLine, readRows, writeWhole } from '../jsonl';
 
 /** What was appended at once: where it begins, and step, index and bytes of each rollout. */
 interface Write {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { Session, type SessionRecord, type Sink } from '../../core/rehearsal/session';
 import type { Setup } from '../../core/rehearsal/types';
 import { errors, NodeError } from '../errors';
-import { type Lines, readLines } from './lines';
+import { type Lines, readLines } from '../jsonl';
 
 export const FORMAT_VERSION = 1;
 
@@ -62,7 +62,7 @@ export function openSession(file: string, options: Pick<StoreOptions, 'onRecord'
   let notice: string | null = null;
   if (damage) {
     target = freeName(file);
-    const kept = lines.records.slice(0, loaded.fitting);
+    const kept = lines.rows.slice(0, loaded.fitting);
     writeWhole(target, kept.map((record) => `${JSON.stringify(record)}\n`).join(''));
     notice = `${file} is damaged in line ${damage.line} (${damage.reason}). It is left as it is; what came before goes on in ${path.basename(target)}.`;
   } else {
@@ -94,8 +94,8 @@ function writing(writer: Writer, onRecord?: Sink): Sink {
 export interface LoadedSession {
   header: Extract<SessionRecord, { t: 'session' }>;
   session: Session;
-  damage: Lines['damage'];
-  lines: Lines;
+  damage: Lines<SessionRecord>['damage'];
+  lines: Lines<SessionRecord>;
   /** How many records fit; the rest is after the damage. */
   fitting: number;
   /** Where further records go; nowhere until then. */
@@ -112,8 +112,8 @@ export function loadSession(file: string): LoadedSession {
   } catch (error) {
     throw errors.session(file, (error as Error).message);
   }
-  const lines = readLines(data);
-  const [header] = lines.records;
+  const lines = readLines(data, isRecord, 'a session record');
+  const [header] = lines.rows;
   if (!header) throw errors.session(file, lines.damage ? `in line 1 ${lines.damage.reason}` : 'it is empty');
   if (header.t !== 'session') throw errors.session(file, 'it does not begin with a session');
   if (header.version !== FORMAT_VERSION) {
@@ -131,9 +131,9 @@ export function loadSession(file: string): LoadedSession {
   }
   let damage = lines.damage;
   let fitting = 1;
-  for (; fitting < lines.records.length; fitting++) {
+  for (; fitting < lines.rows.length; fitting++) {
     try {
-      session.replay(lines.records[fitting]!);
+      session.replay(lines.rows[fitting]!);
     } catch (error) {
       damage = { line: fitting + 1, reason: (error as Error).message };
       break;
@@ -145,10 +145,17 @@ export function loadSession(file: string): LoadedSession {
   return { header, session, damage, lines, fitting, attach };
 }
 
+export function isRecord(value: unknown): value is SessionRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { t } = value as { t?: unknown };
+  return t === 'session' || t === 'reply' || t === 'at';
+}
+
 /** Cuts off what a kill left unfinished, and ends the last whole line. */
-function trim(file: string, lines: Lines): void {
+function trim(file: string, lines: Lines<SessionRecord>): void {
   try {
-    if (fs.statSync(file).size > lines.length) fs.truncateSync(file, lines.length);
+    const length = lines.offsets.at(-1)!;
+    if (fs.statSync(file).size > length) fs.truncateSync(file, length);
     if (lines.open) fs.appendFileSync(file, '\n');
   } catch (error) {
     throw errors.sessionUnwritable(file, (error as Error).message);

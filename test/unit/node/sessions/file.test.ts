@@ -9,14 +9,15 @@ import { drive, oneToken, toTheEnd } from '../../../../src/core/rehearsal/driver
 import { chooseAlternative } from '../../../../src/core/rehearsal/forks';
 import { sessionView } from '../../../../src/core/rehearsal/view';
 import { NodeError } from '../../../../src/node/errors';
+import { readLines } from '../../../../src/node/jsonl';
 import {
   createSession,
+  isRecord,
   loadSession,
   openSession,
   type StoredSession,
   sessionsFolder,
 } from '../../../../src/node/sessions/file';
-import { readLines } from '../../../../src/node/sessions/lines';
 import { listSessions } from '../../../../src/node/sessions/list';
 import { memoryPolicy, type Script } from '../../support/memory-policy';
 import { temporary } from '../../support/server';
@@ -91,12 +92,12 @@ describe('session files', () => {
     await drive(stored.session, short, toTheEnd);
     stored.close();
     const data = fs.readFileSync(stored.path);
-    const all = readLines(data).records;
+    const all = readLines(data, isRecord).rows;
     const header = data.indexOf(10);
     const copy = path.join(temporary('sessions'), 'cut.jsonl');
     for (let length = 0; length <= data.length; length++) {
       const cut = data.subarray(0, length);
-      const { records, damage } = readLines(cut);
+      const { rows: records, damage } = readLines(cut, isRecord);
       assert.equal(damage, null, `cut at ${length}`);
       assert.deepEqual(records.at(-1), all[records.length - 1]);
       const whole = cut.filter((byte) => byte === 10).length;
@@ -167,8 +168,8 @@ describe('session files', () => {
   it('can be read whatever is in them', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
-        const { length, records } = readLines(data);
-        assert.ok(length <= data.length && records.length <= data.length);
+        const { offsets, rows } = readLines(data, isRecord);
+        assert.ok(offsets.at(-1)! <= data.length && rows.length <= data.length);
       }),
     );
     const record = fc.record(

@@ -4,35 +4,64 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 const LINE_END = 0x0a;
 
-export interface Rows<T> {
+export interface Lines<T> {
   rows: T[];
-  /** Bytes of the file at which each row begins, and the end of the last. */
+  /** Bytes at which each row begins, and behind the last: where the next one goes. */
   offsets: number[];
+  /** The last row's line end was not written any more. */
+  open: boolean;
+  /** A line in the middle that is none. Whatever follows it is left out. */
+  damage: { line: number; reason: string } | null;
 }
 
-/** Rows up to the first line that is none: what follows it cannot be trusted. An absent file has none. */
-export function readRows<T>(file: string, accept: (value: unknown) => value is T): Rows<T> {
-  const data = fs.existsSync(file) ? fs.readFileSync(file) : Buffer.alloc(0);
-  const found: Rows<T> = { rows: [], offsets: [0] };
-  for (let at = 0; ; ) {
-    const end = data.indexOf(LINE_END, at);
-    if (end < 0) return found;
-    const value = parseLine(data.subarray(at, end));
-    if (!accept(value)) return found;
-    found.rows.push(value);
-    at = end + 1;
-    found.offsets.push(at);
+/** @param what "a session record": what `accept` takes */
+export function readLines<T>(
+  data: Uint8Array,
+  accept: (value: unknown) => value is T,
+  what = 'a row',
+): Lines<T> {
+  const result: Lines<T> = { rows: [], offsets: [0], open: false, damage: null };
+  for (let at = 0; at < data.length; ) {
+    const found = data.indexOf(LINE_END, at);
+    const end = found < 0 ? data.length : found;
+    const { value, problem = `it is not ${what}` } = parsed(data.subarray(at, end));
+    if (!accept(value)) {
+      // An unfinished last line is what a kill leaves behind; anywhere else something else happened.
+      if (found >= 0) result.damage = { line: result.rows.length + 1, reason: problem };
+      return result;
+    }
+    result.rows.push(value);
+    at = found < 0 ? end : end + 1;
+    result.offsets.push(at);
+    result.open = found < 0;
   }
+  return result;
+}
+
+/** Rows of a file up to the first line that is none, whole or not. An absent file has none. */
+export function readRows<T>(
+  file: string,
+  accept: (value: unknown) => value is T,
+): Pick<Lines<T>, 'rows' | 'offsets'> {
+  const { rows, offsets, open } = readLines(
+    fs.existsSync(file) ? fs.readFileSync(file) : new Uint8Array(),
+    accept,
+  );
+  return open ? { rows: rows.slice(0, -1), offsets: offsets.slice(0, -1) } : { rows, offsets };
 }
 
 const DECODER = new TextDecoder('utf-8', { fatal: true });
 
 /** The value of a line; undefined where it is no JSON. */
 export function parseLine(line: Uint8Array): unknown {
+  return parsed(line).value;
+}
+
+function parsed(line: Uint8Array): { value?: unknown; problem?: string } {
   try {
-    return JSON.parse(DECODER.decode(line));
-  } catch {
-    return undefined;
+    return { value: JSON.parse(DECODER.decode(line)) };
+  } catch (error) {
+    return { problem: error instanceof SyntaxError ? 'it is not JSON' : 'it is not UTF-8' };
   }
 }
 
