@@ -39,81 +39,104 @@ export async function answerRuns(
   }
 }
 
-async function route(
-  { runs, engine }: RunRoutes,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const [, , id = '', ...rest] = pathname.split('/').map(decoded);
-  const what = `${request.method} ${rest.join('/')}`;
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+interface Asked extends RunRoutes {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** The run of the path, which there is. */
+  run: RunReader;
+  /** What the path has in place of `:names`. */
+  path: { [name: string]: string };
+  query: URLSearchParams;
+  /** Aborted once the client has left. */
+  gone: AbortSignal;
+}
 
-  if (request.method === 'GET' && id === '') return answer(response, 200, { runs: runs.list() });
-  if (what === 'POST ' && id === '') {
-    const body = await jsonOf(request);
-    return answer(response, 201, await runs.launch(newRunOf(body.config), keysOf(body.keys)));
-  }
-  if (what === 'GET ' && id === 'events') return streamRuns(runs, response);
-  if (what === 'POST ' && id === 'probe') {
-    const body = await jsonOf(request);
-    const found = await probe(newRunOf(body.config), { engine, busy: runs.active > 0 }, gone.signal);
-    return answer(response, 200, found);
-  }
+/** The answer (200, or as `Created` says), or nothing where it answered itself. */
+type Handler = (asked: Asked) => unknown;
 
-  const reader = runs.reader(id);
-  const [first, second, third, fourth] = rest;
-  switch (what) {
-    case 'GET ':
-      return answer(response, 200, runs.status(id));
-    case 'DELETE ':
-      await runs.remove(id);
-      return answer(response, 200, { removed: id });
-    case 'GET config':
-      return answer(response, 200, reader.config);
-    case 'GET metrics':
-      return answer(response, 200, { rows: reader.metrics(number(searchParams.get('from') ?? '0')) });
-    case 'GET events':
-      return streamRun(runs, id, request, response);
-    case 'GET rollouts': {
-      const step = searchParams.get('step');
-      if (step === null)
-        return answer(response, 200, {
-          steps: [...reader.steps()].map(([step, rollouts]) => ({ step, rollouts })),
-        });
-      const records = await reader.rolloutsOf(number(step));
-      return answer(response, 200, { rollouts: records.map((record) => ({ ...record, records: [] })) });
-    }
-    case 'GET rollouts.jsonl': {
-      const step = searchParams.get('step');
-      const steps = step === null ? [...reader.steps().keys()].sort((a, b) => a - b) : [number(step)];
-      return sendRollouts(reader, steps, response, gone.signal);
-    }
-    case 'POST stop':
-      return answer(response, 200, await runs.stop(id));
-    case 'POST resume':
-      return answer(response, 200, await runs.resume(id, keysOf((await jsonOf(request)).keys)));
-    case 'POST keys':
-      return answer(response, 200, await runs.giveKeys(id, keysOf((await jsonOf(request)).keys)));
-  }
-  if (request.method === 'GET' && first === 'rollouts' && fourth === 'session' && rest.length === 4) {
-    const place = { step: number(second), index: number(third) };
-    return answerSession(runs, reader, place, response, engine, gone.signal);
-  }
-  if (request.method === 'POST' && first === 'checkpoints' && third === 'export' && rest.length === 3) {
+class Created {
+  constructor(readonly body: object) {}
+}
+
+const ROUTES: { [route: string]: Handler } = {
+  'GET /runs': ({ runs }) => ({ runs: runs.list() }),
+  'POST /runs': async ({ runs, request }) => {
+    const { config, keys } = await jsonOf(request);
+    return new Created(await runs.launch(newRunOf(config), keysOf(keys)));
+  },
+  'GET /runs/events': ({ runs, response }) => streamRuns(runs, response),
+  'POST /runs/probe': async ({ runs, engine, request, gone }) =>
+    probe(newRunOf((await jsonOf(request)).config), { engine, busy: runs.active > 0 }, gone),
+
+  'GET /runs/:run': ({ runs, run }) => runs.status(run.id),
+  'DELETE /runs/:run': async ({ runs, run }) => {
+    await runs.remove(run.id);
+    return { removed: run.id };
+  },
+  'POST /runs/:run/stop': ({ runs, run }) => runs.stop(run.id),
+  'POST /runs/:run/resume': async ({ runs, run, request }) =>
+    runs.resume(run.id, keysOf((await jsonOf(request)).keys)),
+  'POST /runs/:run/keys': async ({ runs, run, request }) =>
+    runs.giveKeys(run.id, keysOf((await jsonOf(request)).keys)),
+  'GET /runs/:run/config': ({ run }) => run.config,
+  'GET /runs/:run/metrics': ({ run, query }) => ({ rows: run.metrics(number(query.get('from') ?? '0')) }),
+  'GET /runs/:run/events': ({ runs, run, request, response }) => streamRun(runs, run.id, request, response),
+  'GET /runs/:run/rollouts': async ({ run, query }) => {
+    const step = query.get('step');
+    if (step === null) return { steps: [...run.steps()].map(([step, rollouts]) => ({ step, rollouts })) };
+    const records = await run.rolloutsOf(number(step));
+    return { rollouts: records.map((record) => ({ ...record, records: [] })) };
+  },
+  'GET /runs/:run/rollouts.jsonl': ({ run, query, response, gone }) => {
+    const step = query.get('step');
+    const steps = step === null ? [...run.steps().keys()].sort((a, b) => a - b) : [number(step)];
+    return sendRollouts(run, steps, response, gone);
+  },
+  'GET /runs/:run/rollouts/:step/:index/session': sendSession,
+  'POST /runs/:run/checkpoints/:step/export': async ({ runs, run, path, engine, request, gone }) => {
     const { kind, folder } = await jsonOf(request);
     if ((kind !== 'peft' && kind !== 'merged') || typeof folder !== 'string')
       throw runErrors.request('kind is peft or merged, and folder a path');
-    const status = runs.status(id);
-    const place = { status, config: reader.config, step: number(second) };
-    return answer(
-      response,
-      200,
-      await exportCheckpoint(place, kind as ExportForm, folder, engine, gone.signal),
-    );
+    const place = { status: runs.status(run.id), config: run.config, step: number(path.step) };
+    return exportCheckpoint(place, kind as ExportForm, folder, engine, gone);
+  },
+};
+
+/** In the order of the table: a word goes before a name. */
+const PATTERNS = Object.entries(ROUTES).map(([route, handler]) => {
+  const [method, pattern] = route.split(' ') as [string, string];
+  return { method, parts: pattern.split('/'), handler };
+});
+
+async function route(routes: RunRoutes, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
+  const given = pathname
+    .replace(/(.)\/+$/, '$1')
+    .split('/')
+    .map(decoded);
+  for (const { method, parts, handler } of PATTERNS) {
+    const path = method === request.method ? matched(parts, given) : null;
+    if (!path) continue;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const run = path.run === undefined ? (null as never) : routes.runs.reader(path.run);
+    const found = await handler({ ...routes, request, response, run, path, query, gone: gone.signal });
+    if (found instanceof Created) answer(response, 201, found.body);
+    else if (found !== undefined) answer(response, 200, found as object);
+    return;
   }
   answer(response, 404, errorBody('not_found', 'There is no such route.'));
+}
+
+/** The parts in place of names; null where it is another path. */
+function matched(parts: readonly string[], given: readonly string[]): { [name: string]: string } | null {
+  if (parts.length !== given.length) return null;
+  const names: { [name: string]: string } = {};
+  for (const [i, part] of parts.entries()) {
+    if (part.startsWith(':')) names[part.slice(1)] = given[i]!;
+    else if (part !== given[i]) return null;
+  }
+  return names;
 }
 
 /** Rollouts as JSON lines, no faster than they are read. */
@@ -133,23 +156,17 @@ async function sendRollouts(
 }
 
 /** A rollout as a session file; the header names the checkpoint that goes on with it. */
-async function answerSession(
-  runs: Runs,
-  reader: RunReader,
-  { step, index }: { step: number; index: number },
-  response: ServerResponse,
-  engine: RunRoutes['engine'],
-  signal: AbortSignal,
-): Promise<void> {
-  const record = await reader.rollout(step, index);
+async function sendSession({ runs, run, path, response, engine, gone }: Asked): Promise<void> {
+  const [step, index] = [number(path.step), number(path.index)];
+  const record = await run.rollout(step, index);
   if (!record)
-    throw runErrors.state(reader.id, `has no rollout ${index} in step ${step}`, 'Choose one that is listed.');
-  const checkpoint = nearestCheckpoint(runs.status(reader.id).checkpoints, record.step);
-  const address = await engine(signal);
-  const model = checkpoint?.model ?? reader.config.settings.model;
-  const { info } = await connectPolicy({ ...address, ...(model ? { model } : {}) }, signal);
+    throw runErrors.state(run.id, `has no rollout ${index} in step ${step}`, 'Choose one that is listed.');
+  const checkpoint = nearestCheckpoint(runs.status(run.id).checkpoints, record.step);
+  const address = await engine(gone);
+  const model = checkpoint?.model ?? run.config.settings.model;
+  const { info } = await connectPolicy({ ...address, ...(model ? { model } : {}) }, gone);
   response.setHeader('x-rehearsal-checkpoint', String(checkpoint?.step ?? 0));
-  answerText(response, 200, 'application/jsonl; charset=utf-8', sessionText(reader.config, record, info));
+  answerText(response, 200, 'application/jsonl; charset=utf-8', sessionText(run.config, record, info));
 }
 
 function decoded(part: string): string {

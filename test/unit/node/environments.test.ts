@@ -41,7 +41,10 @@ describe('reading environment files', () => {
     fs.writeFileSync(unmarked, Buffer.from('{"tools": []}', 'utf16le'));
     fs.writeFileSync(latin, Buffer.from('{"name": "Café"}', 'latin1'));
     const told = async (at: string) => {
-      const error = await readEnvironment(at).then(assert.fail, (thrown: NodeError) => thrown);
+      const error = await readEnvironment(at).then(
+        () => assert.fail(),
+        (thrown: NodeError) => thrown,
+      );
       return `${error.message} ${error.next}`;
     };
     assert.match(await told(folder), /it is a folder\. Name a file that is in it\./);

@@ -29,7 +29,10 @@ describe('the name of a model', () => {
 
   const picked = (wanted?: string) => pickModel(new ModelServer({ baseUrl: server.url }), CARDS, wanted);
   const refused = async (wanted: string) => {
-    const error = await picked(wanted).then(assert.fail, (thrown: NodeError) => thrown);
+    const error = await picked(wanted).then(
+      () => assert.fail(),
+      (thrown: NodeError) => thrown,
+    );
     assert.equal(error.code, 'model-unknown');
     return `${error.message} ${error.next}`;
   };
