@@ -8,7 +8,8 @@ import { EmptyStreamError, type Ports, requestFor } from './drivers';
 import { addSegment, promptIds } from './lists';
 import { accept, answeredBy, askCall, need } from './machine';
 import { rehearseSegment } from './segments';
-import type { CallStep, State } from './types';
+import { nextCall } from './turns';
+import type { CallStep, Setup, State, Turn } from './types';
 
 /** The state where the turn of `path`'s last state began; a call asked about stands in the place of that turn's. */
 export function turnStart(path: readonly { state: State }[]): State {
@@ -60,6 +61,29 @@ export async function rehearseHere(
     } else break;
   }
   return step();
+}
+
+/**
+ * The state in which a call of `state`'s conversation is to be rehearsed by the policy of `setup`. What came before is
+ * as it was; what was rehearsed there is told as an observation, since it is no answer of this policy's own.
+ * @param turn 1-based
+ * @param index of the call in its turn; no gate may have refused it
+ */
+export function retold(state: State, setup: Setup, turn: number, index: number): State {
+  const turns = state.turns.slice(0, turn).map((one): Turn => {
+    const calls = one.calls.map((step): CallStep => {
+      const isOpen = one.index === turn && step.index >= index;
+      const observation =
+        isOpen || !step.observation ? null : { ...step.observation, source: 'recorded' as const };
+      return { ...step, rehearsal: null, observation };
+    });
+    return { ...one, calls };
+  });
+  return nextCall(
+    { ...state, setup, turns, prompts: { act: null, rehearse: null }, told: 0 },
+    index,
+    'rehearse',
+  );
 }
 
 /** Ids of the prompt in which the open call `index` would be rehearsed. */

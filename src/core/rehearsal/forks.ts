@@ -36,14 +36,14 @@ function chosenToken(session: Session, instead: Token, choice: Alternative): Tok
   };
 }
 
-/** Samples the output at `id` again from its first token: a new attempt, so other draws. */
+/** Samples the output at `id` again from its first token, in a new draw. */
 export function sampleAgain(session: Session, id: number): SessionNode {
   let node: SessionNode | null = session.node(id);
   while (node && node.reply?.kind !== 'prompt')
     node = node.parent === null ? null : session.node(node.parent);
   if (node?.reply?.kind !== 'prompt') throw new RangeError(`no output begins before node ${id}`);
-  const attempt = 1 + session.nodes.reduce((most, other) => Math.max(most, other.state.attempt), 0);
-  return session.add({ kind: 'prompt', ids: node.reply.ids, attempt }, node.parent!);
+  const draw = 1 + session.nodes.reduce((most, other) => Math.max(most, other.state.draw), 0);
+  return session.add({ kind: 'prompt', ids: node.reply.ids, draw }, node.parent!);
 }
 
 /** The whole task again, from its first token. Before anything was rendered there is nothing to repeat. */
@@ -134,7 +134,7 @@ function labelOf(node: SessionNode): string {
   if (reply?.kind === 'token') return reply.token.text || 'end of output';
   switch (reply?.kind) {
     case 'prompt':
-      return reply.attempt === undefined ? 'rehearsed' : `draw ${reply.attempt + 1}`;
+      return reply.draw === undefined ? 'rehearsed' : `draw ${reply.draw + 1}`;
     case 'executed':
       return 'real answer';
     case 'observation':

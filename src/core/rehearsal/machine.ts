@@ -39,7 +39,7 @@ export function start(setup: Setup): State {
     prompts: { act: null, rehearse: null },
     usersGiven: 0,
     pendingUser: null,
-    attempt: 0,
+    draw: 0,
     told: 0,
   };
 }
@@ -59,7 +59,7 @@ export function need(state: State): Need {
         turn,
         prompt: promptIds(output.prompt, output.tokens),
         maxTokens: room(state, output),
-        seed: mixSeed(state.setup.options.seed, output.role, turn, output.call ?? -1, output.attempt),
+        seed: mixSeed(state.setup.options.seed, output.role, turn, output.call ?? -1, output.draw),
       };
     }
     case 'observation':
@@ -86,7 +86,7 @@ export function accept(given: State, reply: Reply): State {
   const { position } = state;
   if (reply.kind === 'stop') return done(state, reply.stop, reply.message);
   if (position.kind === 'prompt' && reply.kind === 'prompt') {
-    return beginOutput(state, position, reply.ids, reply.attempt ?? state.attempt);
+    return beginOutput(state, position, reply.ids, reply.draw ?? state.draw);
   }
   if (position.kind === 'tokens' && reply.kind === 'token') return acceptToken(state, reply.token);
   if (position.kind === 'observation' && reply.kind === 'observation') {
@@ -110,15 +110,15 @@ function beginOutput(
   state: State,
   position: Extract<Position, { kind: 'prompt' }>,
   ids: readonly number[],
-  attempt: number,
+  draw: number,
 ): State {
   const { role, call } = position;
   const turn = currentTurnIndex(state);
   const prompt = addSegment(state.prompts[role], ids, 'template');
   const { told = state.told } = position;
-  const begun = { ...state, attempt, told, prompts: { ...state.prompts, [role]: prompt } };
+  const begun = { ...state, draw, told, prompts: { ...state.prompts, [role]: prompt } };
   if (prompt.length >= state.setup.policy.contextLength) return done(begun, 'context_limit');
-  const output: Output = { role, turn, call, attempt, prompt, tokens: null, end: null };
+  const output: Output = { role, turn, call, draw, prompt, tokens: null, end: null };
   const next: State = { ...begun, position: { kind: 'tokens', role, call } };
   if (role === 'rehearse') return withCall(next, call!, { rehearsal: output });
   const opened: Turn = { index: turn, user: state.pendingUser, act: output, parse: null, calls: [] };
@@ -180,7 +180,7 @@ export function askCall(state: State, call: Call): State {
     role: 'act',
     turn: index,
     call: null,
-    attempt: state.attempt,
+    draw: state.draw,
     prompt,
     tokens: null,
     end: 'stop',

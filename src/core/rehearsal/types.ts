@@ -36,8 +36,8 @@ export interface Output {
   turn: number;
   /** Index of the call that is rehearsed (0-based), null for ACT. */
   call: number | null;
-  /** Which attempt at this output: part of its seed, so that sampling again really draws again. */
-  attempt: number;
+  /** Which draw of this output: part of its seed, so that sampling again really draws again. */
+  draw: number;
   prompt: Segments;
   tokens: TokenList | null;
   /** Null while tokens are still to come. */
@@ -136,8 +136,8 @@ export type Need =
   | { kind: 'done'; stop: Stop; message?: string };
 
 export type Reply =
-  /** `attempt` starts a new attempt here: this output and all that follow draw from other seeds. */
-  | { kind: 'prompt'; ids: readonly number[]; attempt?: number }
+  /** `draw` begins a new draw here: this output and all that follow have other seeds. */
+  | { kind: 'prompt'; ids: readonly number[]; draw?: number }
   | { kind: 'token'; token: Token }
   | { kind: 'observation' }
   /** Also where a rehearsal was to come: a person may have any call executed. */
@@ -171,8 +171,8 @@ export interface State {
   readonly usersGiven: number;
   /** The user message that the next turn answers, when it is not the first. */
   readonly pendingUser: string | null;
-  /** Which attempt the next output belongs to. */
-  readonly attempt: number;
+  /** Which draw the next output belongs to. */
+  readonly draw: number;
   /** How many events of the conversation REHEARSE's own chat already holds. */
   readonly told: number;
 }

@@ -107,7 +107,7 @@ function turnView(turn: Turn, places: Places, gatesChecked: boolean): TurnView {
   return {
     index: turn.index,
     user: turn.user,
-    act: outputView('act', outputKey(turn.index, null), turn.act.attempt, turn.act.end !== null, places),
+    act: outputView('act', outputKey(turn.index, null), turn.act.draw, turn.act.end !== null, places),
     answer: turn.parse && turn.calls.length === 0 ? turn.parse.content : null,
     notes: turn.parse?.notes ?? [],
     calls: turn.calls.map((step) => callView(turn, step, places, gatesChecked)),
@@ -117,7 +117,7 @@ function turnView(turn: Turn, places: Places, gatesChecked: boolean): TurnView {
 function outputView(
   role: OutputView['role'],
   key: string,
-  attempt: number,
+  draw: number,
   done: boolean,
   places: Places,
 ): OutputView {
@@ -125,7 +125,7 @@ function outputView(
   const tokens = nodes.flatMap((node) =>
     node.reply?.kind === 'token' ? [tokenView(node.id, node.reply.token)] : [],
   );
-  return { role, node: places.prompts.get(key) ?? 0, attempt, tokens, done };
+  return { role, node: places.prompts.get(key) ?? 0, draw, tokens, done };
 }
 
 function callView(turn: Turn, step: CallStep, places: Places, gatesChecked: boolean): CallView {
@@ -137,7 +137,7 @@ function callView(turn: Turn, step: CallStep, places: Places, gatesChecked: bool
     tool: step.call?.name ?? null,
     gate: step.gate && { code: step.gate.code, message: step.gate.message },
     gatesChecked,
-    rehearsal: rehearsal && outputView('rehearse', key, rehearsal.attempt, rehearsal.end !== null, places),
+    rehearsal: rehearsal && outputView('rehearse', key, rehearsal.draw, rehearsal.end !== null, places),
     observation: observation && observationView(observation, places.observations.get(key) ?? 0),
   };
 }

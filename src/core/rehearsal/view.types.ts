@@ -32,7 +32,7 @@ export const OutputView = T.Object({
   role: T.Union([T.Literal('act'), T.Literal('rehearse')]),
   /** Node of the prompt with which this output begins. */
   node: T.Integer(),
-  attempt: T.Integer(),
+  draw: T.Integer(),
   tokens: T.Array(TokenView),
   done: T.Boolean(),
 });

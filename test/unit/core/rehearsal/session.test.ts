@@ -64,7 +64,7 @@ describe('a session', () => {
     assert.equal(outputText(session.state.turns[0]!.act), 'a');
   });
 
-  it('samples an output again as another attempt, with other seeds from there on', async () => {
+  it('samples an output again as another draw, with other seeds from there on', async () => {
     const { session, drive, policy } = begin(GOOD);
     await drive(toTheEnd);
     const first = policy.requests.map((request) => request.seed);

@@ -332,7 +332,7 @@ describe('debug adapter', () => {
     await client.request('restartFrame', { frameId: 2 });
     await client.event('stopped');
     assert.equal((await client.stack())[0]!.name, 'ACT');
-    assert.equal(live.session.state.attempt, 2);
+    assert.equal(live.session.state.draw, 2);
   });
 
   it('ends when told to, and leaves the session as it is', async () => {

@@ -144,7 +144,7 @@ describe('live session', () => {
     assert.ok(script.given > before, 'it was sampled');
     assert.equal(textAt(live), FIRST_CALL);
     assert.notEqual(live.session.tip.id, first);
-    assert.equal(live.session.state.turns[0]!.act.attempt, 1);
+    assert.equal(live.session.state.turns[0]!.act.draw, 1);
     await live.back();
     assert.equal(live.session.tip.id, first);
   });
