@@ -11,9 +11,8 @@ import { mixSeed } from '../core/rehearsal/seed';
 import { Session } from '../core/rehearsal/session';
 import type { Setup, State } from '../core/rehearsal/types';
 import { rewardOf } from '../core/reward/rollout';
-import { titleOf } from '../core/reward/title';
 import type { RealSide, Reward, Said } from '../core/reward/types';
-import { TookTooLong, within } from './bounded';
+import './bounded';
 import type { Judge } from './judge/judge';
 import { createSession } from './sessions/file';
 import { type Executor, executePort, type ToolSession } from './tools';
@@ -143,7 +142,7 @@ async function runOne(
       seed,
       reward:
         state && error === undefined
-          ? rewardWithin(state, real, judgements)
+          ? rewardOf(state, real, judgements)
           : { value: null, success: false, checks: [] },
       state,
       ...(judgements ? { judgements } : {}),
@@ -174,28 +173,6 @@ async function runOne(
   } finally {
     await real?.close();
     opened.close?.();
-  }
-}
-
-/** Far longer than honest checks take. */
-const CHECKS_SECONDS = 3;
-
-/** The reward, or none where the checks do not come to an end. */
-export function rewardWithin(state: State, real?: RealSide, judgements?: Said): Reward {
-  try {
-    return within(CHECKS_SECONDS, () => rewardOf(state, real, judgements));
-  } catch (error) {
-    if (!(error instanceof TookTooLong)) throw error;
-    const reason = `The checks of this task were not decided: ${error.message}. Look at their patterns.`;
-    const checks = state.setup.task.checks.map((check, index) => ({
-      index,
-      title: titleOf(check),
-      verdict: 'unscored' as const,
-      reason,
-      weight: check.weight ?? 1,
-      required: check.required ?? false,
-    }));
-    return { value: null, success: false, checks };
   }
 }
 

@@ -23,20 +23,28 @@ export function transcriptOf(state: State): Transcript {
   return { calls, answer: answered ? last.parse!.content : null, answerTurn: last?.index ?? 0 };
 }
 
+/** A state never changes: a view that is drawn again asks again. */
+const known = new WeakMap<State, Reward>();
+
 /**
  * In [0, 1]; null where the rollout ended in an error of ours and so says nothing about the policy.
  * @param real what only a real execution can tell; absent in rehearsal
  * @param judgements what a model said; absent where none was asked
  */
 export function rewardOf(state: State, real?: RealSide, judgements?: Said): Reward {
-  const reward = evaluate(state.setup.task, {
+  const alone = !real && !judgements;
+  const before = alone ? known.get(state) : undefined;
+  if (before) return before;
+  const { position } = state;
+  const broken = position.kind === 'done' && (position.stop === 'error' || position.stop === 'cancelled');
+  const evaluated = evaluate(state.setup.task, {
     ...transcriptOf(state),
     ...(real ? { real } : {}),
     ...(judgements ? { judgements } : {}),
   });
-  const { position } = state;
-  const broken = position.kind === 'done' && (position.stop === 'error' || position.stop === 'cancelled');
-  return broken ? { ...reward, value: null, success: false } : reward;
+  const reward = broken ? { ...evaluated, value: null, success: false } : evaluated;
+  if (alone) known.set(state, reward);
+  return reward;
 }
 
 /** Tokens sampled, by role. */

@@ -18,6 +18,7 @@ import { inOrder, undecidedBy } from '../../core/reward/judged';
 import { transcriptOf } from '../../core/reward/rollout';
 import type { Check, RealSide, Said } from '../../core/reward/types';
 import { reasonOf } from '../../core/user-error';
+import '../bounded';
 import { oneLine } from '../errors';
 
 export interface JudgeOptions {

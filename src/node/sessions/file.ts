@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Session, type SessionRecord, type Sink } from '../../core/rehearsal/session';
 import type { Setup } from '../../core/rehearsal/types';
+import '../bounded';
 import { errors, NodeError } from '../errors';
 import { type Lines, readLines } from '../jsonl';
 

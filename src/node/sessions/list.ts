@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { rewardOf } from '../../core/reward/rollout';
+import { wereEnded } from '../bounded';
 import { loadSession } from './file';
 
 export interface SessionSummary {
@@ -74,7 +75,7 @@ function summaryOf(file: string, changed: number, key: string): SessionSummary {
     changed,
     tokens: session.nodes.filter((node) => node.reply?.kind === 'token').length,
     branches: session.nodes.filter((node) => node.children.length === 0).length,
-    reward: done ? rewardOf(state).value : null,
+    reward: done && !wereEnded(task.checks) ? rewardOf(state).value : null,
     done,
   };
   cache.set(file, { key, summary });

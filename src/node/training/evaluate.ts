@@ -9,11 +9,12 @@ import type { ComparedPair } from '../../core/fidelity/types';
 import type { Policy, Sampling } from '../../core/policy';
 import { DEFAULT_OPTIONS } from '../../core/rehearsal/options';
 import { mixSeed } from '../../core/rehearsal/seed';
+import { rewardOf } from '../../core/reward/rollout';
 import { type Attempt, evaluationOf } from '../../core/training/evaluation';
 import type { Evaluation } from '../../core/training/run.types';
 import { compareTargets } from '../fidelity/compare';
 import type { Judge } from '../judge/judge';
-import { type RolloutResult, rewardWithin, runRollouts } from '../rollouts';
+import { type RolloutResult, runRollouts } from '../rollouts';
 import type { Executor } from '../tools';
 import type { CheckRunner } from '../tools/checks';
 import { eitherOf, serverFailed } from './failed';
@@ -89,7 +90,7 @@ async function attemptsOf(side: 'real' | 'rehearsed', options: EvaluateOptions):
         stop.abort();
       }
       const { reward, state, judgements } = result;
-      const shared = state && reward.value !== null ? rewardWithin(state, undefined, judgements).value : null;
+      const shared = state && reward.value !== null ? rewardOf(state, undefined, judgements).value : null;
       found.push({ task: result.task.id, reward: reward.value, success: reward.success, shared });
       options.onEnd?.(side, result);
     },

@@ -280,6 +280,24 @@ describe('session files', () => {
     assert.equal(fs.readFileSync(path.join(workspace, '.rehearsal/.gitignore'), 'utf8'), '*\n');
   });
 
+  it('whose checks do not come to an end are shown and listed all the same', async () => {
+    const folder = temporary('sessions');
+    const checks = [{ kind: 'answer' as const, pattern: '^(a+)+$' }];
+    for (let n = 0; n < 3; n++) {
+      const stored = createSession(folder, setup({ task: { checks } }));
+      await drive(stored.session, on({ act: [`${'a'.repeat(60)}!`] }), toTheEnd);
+      stored.close();
+      if (n > 0) continue;
+      const { end, branches } = view(stored);
+      assert.deepEqual([end!.reward, branches[0]!.reward], [null, null]);
+      assert.match(end!.checks[0]!.reason, /not decided: it took longer than 3 s .* Look at their patterns/);
+    }
+    assert.deepEqual(
+      listSessions(folder).sessions.map(({ done, reward }) => [done, reward]),
+      [1, 2, 3].map(() => [true, null]),
+    );
+  });
+
   it('are listed with what they hold; broken ones are told, not hidden', async () => {
     const folder = temporary('sessions');
     const stored = await finished(folder);
