@@ -11,11 +11,11 @@ import { runErrors } from '../../../src/node/runs/errors';
 import { RunReader, runIds } from '../../../src/node/runs/reader';
 import { type NewRun, RunStore } from '../../../src/node/runs/store';
 import type { TrainingRun } from '../training/run';
-import { judgeOf } from './judge';
 import { Keys, type KeyValues } from './keys';
-import { executorHashOf, realTools } from './real-tools';
+import { executorHashOf } from './real-tools';
 import { secondsLeft } from './time-left';
 import { unreadableStatus } from './unreadable';
+import { workOn } from './work';
 
 export interface RunsOptions {
   /** Folder of the runs. */
@@ -269,33 +269,9 @@ export class Runs {
   private async work(id: string): Promise<void> {
     const run = this.open.get(id)!;
     const { store, abort } = run;
-    const { log, engine, train } = this.options;
-    const key = async (name: string) => this.keys.get(id, name);
+    const { log } = this.options;
     try {
-      store.setStatus({
-        state: 'starting',
-        message: '',
-        started: store.status.started ?? new Date().toISOString(),
-      });
-      const tools = await realTools(store.config, key, (message) => {
-        const { step, warnings } = store.status;
-        store.setStatus({ warnings: [...warnings, { step, code: 'task-changed', message }] });
-      });
-      if (tools.why) log(`run ${id}: nothing real runs: ${tools.why}`);
-      try {
-        const judge = judgeOf(store, this.keys);
-        const ports = {
-          engine,
-          key,
-          ...tools.ports,
-          log,
-          ...(judge ? { judge } : {}),
-          now: () => new Date().toISOString(),
-        };
-        await train({ store, ports, signal: abort.signal });
-      } finally {
-        await tools.ports.executor?.close();
-      }
+      await workOn(store, this.keys, abort.signal, this.options);
       log(`run ${id}: ${store.status.state}`);
     } catch (error) {
       if (this.closing) return;
