@@ -7,7 +7,7 @@ import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import type { SessionRecord } from '../core/rehearsal/session';
 import type { Setup } from '../core/rehearsal/types';
 import { usableEnvironment } from '../node/environments';
-import { errors } from '../node/errors';
+import { errors, NodeError } from '../node/errors';
 import { createSession, loadSession, openSession, type StoredSession } from '../node/sessions/file';
 import { executePort } from '../node/tools';
 import { withServerTools } from '../node/tools/server-tools';
@@ -147,7 +147,11 @@ async function resume(
   onRecord: (record: SessionRecord) => void,
 ) {
   const { model } = loadSession(file).session.setup.policy;
-  const policy = await connect({ ...values, model: values.model ?? model }, terminal.say, terminal.signal);
+  const wanted = { ...values, model: values.model ?? model };
+  const policy = await connect(wanted, terminal.say, terminal.signal).catch((error) => {
+    const isGone = error instanceof NodeError && error.code === 'model-unknown' && values.model === undefined;
+    throw isGone ? errors.sessionModel(model, error) : error;
+  });
   return { stored: openSession(file, { onRecord }), policy, real: null };
 }
 

@@ -156,6 +156,20 @@ export const errors = {
         : 'It offers none at all.',
       SELECT_MODEL,
     ),
+  gone: (model: string) =>
+    new NodeError(
+      'model-unknown',
+      `The model ${oneLine(model, 100)} is not offered any more.`,
+      'Choose one that is.',
+      SELECT_MODEL,
+    ),
+  sessionModel: (model: string, { next, action }: UserError) =>
+    new NodeError(
+      'model-unknown',
+      `The session was made with the model ${oneLine(model, 100)}, which the server does not offer.`,
+      `To go on with another, name it with --model. ${next}`,
+      action,
+    ),
   noCheckpoint: (run: string, step: number, steps: readonly number[]) =>
     new NodeError(
       'model-unknown',

@@ -2,11 +2,13 @@
 import * as vscode from 'vscode';
 import { verdictOf } from '../../core/fidelity/summary';
 import { ExampleIndex } from '../../core/fidelity/view';
+import { printable } from '../../core/text';
 import { UserError } from '../../core/user-error';
 import type { CompareTarget } from '../../node/fidelity/compare';
 import { ComparisonWriter } from '../../node/fidelity/file';
 import { askedFor, basisOf } from '../../node/fidelity/request';
 import { sameCalls } from '../../node/fidelity/same-calls';
+import { gonePolicy } from '../../node/policies/gone';
 import { withServerTools } from '../../node/tools/server-tools';
 import type { EnvironmentStore } from '../environments/store';
 import { usable } from '../environments/usable';
@@ -95,7 +97,13 @@ class Feature implements vscode.Disposable {
         const called = environment.tools.filter(({ name }) => asked.tools?.includes(name) ?? true);
         if (!(await executor.allow(called))) return;
       }
-      const policy = await connecting((signal) => server.connect(asked.model ?? settings.model(), signal));
+      const policy = await connecting(async (signal) => {
+        const made = asked.policy;
+        if (!made || (await server.models()).includes(made.model))
+          return server.connect(made?.model ?? settings.model(), signal);
+        void vscode.window.showInformationMessage(withoutModel(made.model));
+        return gonePolicy(made);
+      });
       if (!policy) return;
       const head = { environment: environment.name, what: asked.what, request, basis: basisOf(environment) };
       const { live, writer } = this.comparisons.create(file, head);
@@ -258,4 +266,8 @@ class Feature implements vscode.Disposable {
         !known.has(pair),
     );
   }
+}
+
+function withoutModel(model: string): string {
+  return `The model ${printable(model)}, which this session was made with, is not offered any more. What it rehearsed is compared without its surprise; Add Model… compares one that is offered.`;
 }

@@ -1,6 +1,7 @@
 /** What a person asked to compare, as it is kept with a comparison, and the calls that it means now. */
 import type { Environment, Example } from '../../core/environment/types';
 import { formatJson, isObject, type Json } from '../../core/json';
+import type { PolicyInfo } from '../../core/policy';
 import { UserError } from '../../core/user-error';
 import { loadSession } from '../sessions/file';
 import { sha256 } from '../tools/places';
@@ -24,8 +25,8 @@ export interface Asked {
   examples: Example[];
   /** "2 held-out records" */
   what: string;
-  /** The model whose rehearsal is compared, where that is no choice any more. */
-  model?: string;
+  /** The model whose rehearsal is compared, where that is no choice any more; it may not be offered any more. */
+  policy?: PolicyInfo;
 }
 
 /** Throws `UserError` where there is nothing to compare. */
@@ -108,7 +109,7 @@ function session({ session: file, call }: Extract<CompareRequest, { kind: 'sessi
     tools: [...names],
     examples: [],
     what: call === undefined ? `session of ${setup.task.id}` : `a call of the session of ${setup.task.id}`,
-    model: setup.policy.model,
+    policy: setup.policy,
   };
 }
 

@@ -156,6 +156,21 @@ describe('the command line', function () {
     assert.equal(ran.lines.at(-1)!.type, 'end');
   });
 
+  it('says whose model is gone where a saved session cannot go on, and goes on with another that is named', async () => {
+    const ran = await cli(['step', file, ...server, '--json', '--seed', '8', '--gesture', 'token']);
+    const session = ran.lines[0]!.path as string;
+    const text = fs.readFileSync(session, 'utf8');
+    fs.writeFileSync(session, text.replaceAll('"model":"tiny"', '"model":"shop-1/step-40"'));
+    const gone = await cli(['step', '--session', session, ...server]);
+    assert.equal(gone.code, 3);
+    assert.match(
+      gone.err,
+      /made with the model shop-1\/step-40, which the server does not offer\. .*--model\. It offers: .*tiny/,
+    );
+    const other = await cli(['step', '--session', session, ...server, '--model', 'tiny', '--json']);
+    assert.equal(other.lines.at(-1)!.type, 'end');
+  });
+
   it('runs tasks as tests: exit code, JSON lines, a session each', async () => {
     const all = await cli(['run', file, ...server, '--json', '--attempts', '2', '--concurrency', '3']);
     assert.equal(all.code, 1, 'a task failed');
