@@ -73,11 +73,12 @@ async function offered(file: string, files: TrainingFiles) {
   try {
     const { settings, parts, text } = await files.load(file);
     const tasks = parts.train.length;
-    const facts = [settings.model, settings.variant, `${settings.steps} steps`, `${tasks} tasks`];
+    const size = `${settings.steps} steps, ${tasks} tasks`;
+    const facts = [folder, ...(settings.model ? [settings.model] : []), settings.variant, size];
     return {
       ...pick,
       text,
-      description: [folder, ...facts.filter(Boolean)].map(printable).join(' · '),
+      description: facts.map((fact) => printable(fact)).join(' · '),
       detail: printable(aboutOf(text)) || undefined,
     };
   } catch {

@@ -1,6 +1,6 @@
 /** Training files as they are offered: those that a newcomer wants first, each with what its author says of it. Knows no VS Code. */
 import path from 'node:path';
-import { createScanner, parse, SyntaxKind } from 'jsonc-parser';
+import { parse, visit } from 'jsonc-parser';
 import { isObject } from '../../core/json';
 
 const SUFFIX = '.training.json';
@@ -8,14 +8,6 @@ const ENVIRONMENT_SUFFIX = '.rehearsal.json';
 /** Longer words are the file's own to show. */
 const LONGEST = 120;
 
-const COMMENTS = new Set([SyntaxKind.LineCommentTrivia, SyntaxKind.BlockCommentTrivia]);
-/** What a comment may come behind that still is the file's own. */
-const BEFORE = new Set([
-  ...COMMENTS,
-  SyntaxKind.Trivia,
-  SyntaxKind.LineBreakTrivia,
-  SyntaxKind.OpenBraceToken,
-]);
 const MARKS = /\/\/+|\/\*+|\*+\/|\n\s*\*|\s+/g;
 
 export interface Offered {
@@ -49,12 +41,15 @@ function isPlain({ file, text }: Offered): boolean {
 
 /** The first sentence of the comment that the file begins with; empty where there is none. */
 export function aboutOf(text: string): string {
-  const scanner = createScanner(text);
-  const lines: string[] = [];
-  for (let kind = scanner.scan(); BEFORE.has(kind); kind = scanner.scan()) {
-    if (COMMENTS.has(kind)) lines.push(text.slice(scanner.getTokenOffset(), scanner.getPosition()));
-  }
-  const whole = lines.join(' ').replace(MARKS, ' ').replace(/ +/g, ' ').trim();
+  const comments: string[] = [];
+  let isBegun = false;
+  visit(text, {
+    onComment: (offset, length) => !isBegun && comments.push(text.slice(offset, offset + length)),
+    onObjectProperty: () => {
+      isBegun = true;
+    },
+  });
+  const whole = comments.join(' ').replace(MARKS, ' ').replace(/ +/g, ' ').trim();
   const sentence = /^.*?[.!?](?=\s|$)/.exec(whole)?.[0] ?? whole;
   return sentence.length > LONGEST ? `${sentence.slice(0, LONGEST - 1)}…` : sentence;
 }
