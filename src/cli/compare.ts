@@ -10,6 +10,8 @@ import {
   uncomparedRecord,
 } from '../core/fidelity/comparison';
 import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
+import { Session } from '../core/rehearsal/session';
+import type { Setup } from '../core/rehearsal/types';
 import { printable } from '../core/text';
 import { type EnvironmentFile, readEnvironment, usable } from '../node/environments';
 import { errors } from '../node/errors';
@@ -49,20 +51,25 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
   const targets = targetsOf(file, loaded, environment, values, terminal);
   const examples = targets.flatMap((target) => (target.kind === 'call' ? [target.example] : []));
   const against = values.against ?? [];
-  if (against.length && (examples.length === 0 || examples.length < targets.length))
-    throw new UsageError('--against compares models on recorded calls: not on tasks, whose calls differ.');
   const executor = values.recorded
     ? null
     : await allowedExecutor({ environment, folder }, values.allow ?? [], toolsOf(targets));
   try {
     environment = await withServerTools(environment, executor, terminal.signal);
     const common = { environment, sampling, concurrency, signal: terminal.signal };
-    const first = await compared(targets, { ...common, executor }, values, terminal);
+    const rehearsed: Session[] = [];
+    const session = (setup: Setup) => {
+      const made = new Session(setup);
+      rehearsed.push(made);
+      return { session: made, close: () => {} };
+    };
+    const first = await compared(targets, { ...common, executor, session }, values, terminal);
+    const conversations = new Map(rehearsed.map(({ state }) => [state.setup.task.id, state]));
     const runs = [first];
     for (const model of against) {
       if (terminal.signal.aborted) break;
-      // The real answers are those of the first: all are held against the same.
-      const calls = sameCalls(first.pairs, examples);
+      // Calls and real answers are those of the first: all are held against the same.
+      const calls = sameCalls(first.pairs, { examples, conversations });
       runs.push(await compared(calls, { ...common, executor: null }, { ...values, model }, terminal));
     }
     if (runs.length > 1 && !terminal.signal.aborted) {
@@ -82,7 +89,7 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
 /** Compares one model and shows each pair, then its summary. */
 async function compared(
   targets: readonly CompareTarget[],
-  options: Pick<CompareOptions, 'environment' | 'executor' | 'sampling' | 'concurrency' | 'signal'>,
+  options: Omit<CompareOptions, 'policy' | 'surprise' | 'onPair' | 'onUncompared'>,
   values: ModelArguments & { json?: boolean },
   terminal: Terminal,
 ): Promise<ComparisonRun> {

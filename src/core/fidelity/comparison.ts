@@ -47,6 +47,8 @@ export interface ComparisonRun {
   model: string;
   pairs: ComparedCall[];
   uncompared: Uncompared[];
+  /** Where the conversations of its tasks are kept: name of the session file by task. */
+  sessions?: { [task: string]: string };
 }
 
 export type ComparisonRecord =

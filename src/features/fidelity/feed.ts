@@ -125,7 +125,8 @@ export function noModelReason(live: LiveComparison): string | null {
   if (live.isRunning) return 'Wait until this comparison is done.';
   const [first] = live.runs;
   if (!first?.pairs.length) return 'Nothing was compared yet.';
-  return first.pairs.some(({ task }) => task === null)
+  const isKept = live.head.request.kind !== 'tasks' || first.sessions !== undefined;
+  return isKept
     ? null
-    : 'Models are compared on recorded calls: the calls of a task are each model’s own.';
+    : 'The conversations of this comparison were not kept. Compare again, then add a model.';
 }

@@ -4,7 +4,7 @@ import { verdictOf } from '../../core/fidelity/summary';
 import { ExampleIndex } from '../../core/fidelity/view';
 import { printable } from '../../core/text';
 import { UserError } from '../../core/user-error';
-import type { CompareTarget } from '../../node/fidelity/compare';
+import { conversationsOf } from '../../node/fidelity/conversations';
 import { ComparisonWriter } from '../../node/fidelity/file';
 import { askedFor, basisOf } from '../../node/fidelity/request';
 import { sameCalls } from '../../node/fidelity/same-calls';
@@ -141,7 +141,9 @@ class Feature implements vscode.Disposable {
     const policy = await connecting((signal) => server.connect(model, signal));
     if (!policy) return;
     const environment = usable(await this.environments.load(live.environmentFile));
-    const targets: CompareTarget[] = sameCalls(live.runs[0]!.pairs);
+    const [first] = live.runs;
+    const conversations = conversationsOf(live.file, live.head.request, first!);
+    const targets = sameCalls(first!.pairs, { conversations });
     const writer = ComparisonWriter.open(live.file);
     const sampling = settings.sampling();
     await this.running(live, () =>

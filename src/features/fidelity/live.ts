@@ -110,7 +110,12 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
   begin(
     model: string,
     writer: ComparisonWriter,
-  ): { signal: AbortSignal; pair(pair: ComparedCall): void; uncompared(call: Uncompared): void } {
+  ): {
+    signal: AbortSignal;
+    pair(pair: ComparedCall): void;
+    uncompared(call: Uncompared): void;
+    session(task: string, file: string): void;
+  } {
     const abort = new AbortController();
     const run: ComparisonRun = { model, pairs: [], uncompared: [] };
     this.abort = abort;
@@ -132,6 +137,10 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
         writer.uncompared(call, model);
         run.uncompared.push(call);
         this.changed();
+      },
+      session: (task, file) => {
+        writer.session(task, file, model);
+        run.sessions = { ...run.sessions, [task]: file };
       },
     };
   }

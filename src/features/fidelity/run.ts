@@ -1,8 +1,10 @@
 /** Compares a model on what was asked for, into a live comparison. Knows no VS Code. */
+import path from 'node:path';
 import type { Environment } from '../../core/environment/types';
 import type { Policy, Sampling } from '../../core/policy';
 import { type CompareTarget, compareTargets } from '../../node/fidelity/compare';
-import type { ComparisonWriter } from '../../node/fidelity/file';
+import { type ComparisonWriter, conversationsFolder } from '../../node/fidelity/file';
+import { createSession } from '../../node/sessions/file';
 import type { Executor } from '../../node/tools';
 import type { LiveComparison } from './live';
 
@@ -26,7 +28,7 @@ export async function compareModel(
 ): Promise<void> {
   const { model } = policy.info;
   try {
-    const { signal, pair, uncompared } = live.begin(model, writer);
+    const { signal, pair, uncompared, session } = live.begin(model, writer);
     let [done, calls] = [0, 0];
     const isWhole = targets.some(({ kind }) => kind !== 'call');
     const tell = () => {
@@ -45,6 +47,13 @@ export async function compareModel(
       concurrency: CONCURRENCY,
       surprise: true,
       signal,
+      // Another model is asked for the same calls in the same conversation.
+      session: (setup) => {
+        const folder = conversationsFolder(live.file);
+        const kept = createSession(folder, setup, { environmentFile: live.environmentFile, rollout: true });
+        session(setup.task.id, path.basename(kept.path));
+        return kept;
+      },
       onPair: (found) => {
         pair(found);
         calls++;

@@ -9,7 +9,7 @@ import { compareAnswers } from '../../core/fidelity/compare';
 import type { ComparedCall, Uncompared } from '../../core/fidelity/comparison';
 import { equalJson, formatJson, type Json, type JsonObject } from '../../core/json';
 import type { Policy, Sampling, Signal } from '../../core/policy';
-import { rehearseCall } from '../../core/rehearsal/ask';
+import { rehearseCall, rehearseHere, retold } from '../../core/rehearsal/ask';
 import { drive, type Ports, toTheEnd } from '../../core/rehearsal/drivers';
 import { promptIds } from '../../core/rehearsal/lists';
 import { start } from '../../core/rehearsal/machine';
@@ -19,7 +19,10 @@ import type { CallStep, Setup, State } from '../../core/rehearsal/types';
 import type { Execution, Executor, ToolSession } from '../tools';
 import { answerScorer, type Scorer } from './surprise';
 
-/** What is compared: one call by itself, the calls of a task that is rehearsed now, or calls that were rehearsed. */
+/**
+ * What is compared: one call by itself, the calls of a task that is rehearsed now, calls that were rehearsed, or those
+ * of a conversation that another model had.
+ */
 export type CompareTarget =
   /**
    * `index` is the call's in the results; its place among the targets where it is not given. `recorded` is false
@@ -28,7 +31,9 @@ export type CompareTarget =
   | { kind: 'call'; example: Example; index?: number; recorded?: boolean }
   | { kind: 'task'; task: Task }
   /** `only` compares one of the steps; those before it are executed all the same. */
-  | { kind: 'steps'; task: Task; steps: readonly CallStep[]; only?: number };
+  | { kind: 'steps'; task: Task; steps: readonly CallStep[]; only?: number }
+  /** Each call is rehearsed where it stands in `state`, and held against the real answer that it had. */
+  | { kind: 'same'; state: State; pairs: readonly ComparedCall[] };
 
 export interface CompareOptions {
   environment: Environment;
@@ -41,6 +46,8 @@ export interface CompareOptions {
   /** Score the real answers too (`ComparedCall.surprise`), where the server can. */
   surprise?: boolean;
   signal?: Signal & AbortSignal;
+  /** Makes the session in which a task is rehearsed; by default it is kept nowhere. */
+  session?(setup: Setup): { session: Session; close(): void };
   onPair(pair: ComparedCall): void;
   onUncompared(call: Uncompared): void;
   /** A target is done, whatever came of it. */
@@ -66,6 +73,8 @@ export async function compareTargets(
         return compareTask(target.task, ports, scorer, options);
       case 'steps':
         return compareSteps(target, scorer, options);
+      case 'same':
+        return compareSame(target, ports, scorer, options);
     }
   };
   const worker = async () => {
@@ -146,18 +155,25 @@ async function compareTask(
   scorer: Scorer | null,
   options: CompareOptions,
 ): Promise<void> {
-  const session = new Session(setupFor(options.environment, task, options, options.sampling.seed));
+  const setup = setupFor(options.environment, task, options, options.sampling.seed);
+  const { session, close } = options.session?.(setup) ?? { session: new Session(setup), close: () => {} };
   try {
     if (options.executor) await drive(session, ports, toTheEnd, options.signal);
   } catch (error) {
     if (!options.signal?.aborted) uncomparedTask(task, (error as Error).message, options);
+  } finally {
+    close();
   }
   await compareSteps({ task, steps: stepsOf(session.state) }, scorer, options);
 }
 
 /** The calls of a session that have an answer, in their order. */
 export function stepsOf(state: State): CallStep[] {
-  return state.turns.flatMap(({ calls }) => calls).filter(({ observation, call }) => observation && call);
+  return state.turns.flatMap(({ calls }) => calls).filter(isAnswered);
+}
+
+function isAnswered({ observation, call }: CallStep): boolean {
+  return Boolean(observation && call);
 }
 
 /** Calls are executed in order, in one session that begins in the task's state. */
@@ -193,6 +209,41 @@ async function compareSteps(
     if (!signal?.aborted) uncomparedTask(task, (error as Error).message, options);
   } finally {
     await real?.close();
+  }
+}
+
+/** The calls of a conversation, rehearsed by another model: nothing is executed. */
+async function compareSame(
+  { state, pairs }: Extract<CompareTarget, { kind: 'same' }>,
+  ports: Ports,
+  scorer: Scorer | null,
+  options: CompareOptions,
+): Promise<void> {
+  const { sampling, signal } = options;
+  const { environment, task } = state.setup;
+  const setup = setupFor(environment, task, options, sampling.seed);
+  const steps = state.turns.flatMap((turn) =>
+    turn.calls.filter(isAnswered).map((step) => ({ turn: turn.index, step })),
+  );
+  for (const pair of pairs) {
+    if (signal?.aborted) return;
+    const { tool, arguments: args, index } = pair;
+    const call = { tool, arguments: args };
+    const failed = (reason: string) => options.onUncompared({ task: task.id, index, ...call, reason });
+    const { turn, step } = steps[index] ?? {};
+    if (!turn || step?.call?.name !== tool || !equalJson(step.call.arguments, args)) {
+      failed('The conversation is not the one that was compared: compare again.');
+      continue;
+    }
+    try {
+      const rehearsed = await rehearseHere(retold(state, setup, turn, step.index), step.index, ports, signal);
+      if (signal?.aborted || !rehearsed.observation) return;
+      const { recorded, afterWrite, state: initial } = pair;
+      const more = { task: task.id, index, execution: null, recorded, afterWrite, state: initial };
+      await scored(pairOf(rehearsed, call, pair.real, more, options), rehearsed, scorer, options);
+    } catch (error) {
+      if (!signal?.aborted) failed((error as Error).message);
+    }
   }
 }
 

@@ -2,26 +2,37 @@
 import type { Example } from '../../core/environment/types';
 import { recordOf } from '../../core/fidelity/author';
 import { type ComparedCall, inOrder } from '../../core/fidelity/comparison';
+import type { State } from '../../core/rehearsal/types';
 import type { CompareTarget } from './compare';
 
+export interface KnownCalls {
+  /** Recorded calls by the index of their pairs. */
+  examples?: readonly Example[];
+  /** How the conversation of a task ended, by the task's id. */
+  conversations?: ReadonlyMap<string, State>;
+}
+
 /**
- * Each call with the real answer that it had there, so that nothing is executed twice. Only recorded calls: those of
- * a task are another model's own, in a conversation of its own.
- * @param examples by the index of their pairs
+ * Each call with the real answer that it had there, so that nothing is executed twice. Calls of a task or session are
+ * rehearsed in the conversation of the model that made them; where that is not known they are left out.
  */
 export function sameCalls(
   pairs: readonly ComparedCall[],
-  examples: readonly Example[] = [],
+  { examples = [], conversations = new Map() }: KnownCalls = {},
 ): CompareTarget[] {
-  return inOrder(pairs.filter(({ task }) => task === null)).map((pair) => {
-    const { index, state, afterWrite, real, recorded } = pair;
-    const record =
-      examples[index] ?? recordOf(pair, { ...(typeof state === 'string' && { state }), afterWrite });
-    return {
-      kind: 'call',
-      example: { ...record, outcome: real.outcome, value: real.value },
-      index,
-      recorded,
-    };
+  const ordered = inOrder(pairs);
+  const alone = ordered
+    .filter(({ task }) => task === null)
+    .map((pair): CompareTarget => {
+      const { index, state, afterWrite, real, recorded } = pair;
+      const record =
+        examples[index] ?? recordOf(pair, { ...(typeof state === 'string' && { state }), afterWrite });
+      const example = { ...record, outcome: real.outcome, value: real.value };
+      return { kind: 'call', example, index, recorded };
+    });
+  const together = [...conversations].flatMap(([id, state]): CompareTarget[] => {
+    const own = ordered.filter(({ task, source }) => task === id && source === 'rehearsed');
+    return own.length > 0 ? [{ kind: 'same', state, pairs: own }] : [];
   });
+  return [...alone, ...together];
 }

@@ -4,13 +4,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { summarize } from '../../../src/core/fidelity/summary';
 import { DEFAULT_OPTIONS } from '../../../src/core/rehearsal/options';
-import { CompareFeed } from '../../../src/features/fidelity/feed';
+import { CompareFeed, noModelReason } from '../../../src/features/fidelity/feed';
 import { LiveComparison } from '../../../src/features/fidelity/live';
 import { compareModel } from '../../../src/features/fidelity/run';
 import { usableEnvironment } from '../../../src/node/environments';
+import { conversationsOf } from '../../../src/node/fidelity/conversations';
 import { ComparisonWriter, readComparison } from '../../../src/node/fidelity/file';
 import { askedFor, basisOf, type CompareRequest } from '../../../src/node/fidelity/request';
 import { sameCalls } from '../../../src/node/fidelity/same-calls';
+import { createExecutor } from '../../../src/node/tools';
 import type { ToCompare } from '../../../webview/common/compare';
 import { isToCompare } from '../../../webview/common/compare-validators.generated';
 import { runOf } from '../../webview/comparison';
@@ -21,9 +23,9 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 const FILE = path.join(ROOT, 'examples/shop/shop.rehearsal.json');
 const NOT_FOUND = '<execution_result>{"error": "Order not found"}</execution_result>';
 const sampling = { ...DEFAULT_OPTIONS };
-const request: CompareRequest = { kind: 'records', part: 'all', execute: false };
+const RECORDS: CompareRequest = { kind: 'records', part: 'all', execute: false };
 
-async function started() {
+async function started(request: CompareRequest = RECORDS) {
   const environment = await usableEnvironment(FILE);
   const asked = askedFor(environment, request);
   const folder = path.join(temporary('live'), '.rehearsal/comparisons');
@@ -110,6 +112,37 @@ describe('a comparison in the window', () => {
     assert.equal(beside!.calls, asked.targets.length);
     assert.equal(beside!.differences[0]!.onlyFirst, 1);
     for (const pairs of live.calls.pairs) assert.deepEqual(pairs[0]!.real, pairs[1]!.real);
+  });
+
+  it('keeps the conversation of a task, so that another model can be added after a reload', async () => {
+    const tasks: CompareRequest = { kind: 'tasks', tasks: ['order-without-hash'] };
+    const { environment, asked, writer, live } = await started(tasks);
+    const act = [
+      '<tool_call>\n{"name": "get_order", "arguments": {"order_id": "W4284542"}}\n</tool_call>',
+      'It is not there.',
+    ];
+    const policy = memoryPolicy({ act, rehearse: [NOT_FOUND] });
+    const executor = createExecutor({ environment, folder: path.dirname(FILE) });
+    const { targets } = asked;
+    await compareModel(live, writer, { environment, targets, policy, executor, sampling });
+    await executor.close();
+    const { feed, messages } = feedOf(live);
+    await feed.start();
+    feed.dispose();
+    assert.equal(messages.findLast((message) => message.type === 'comparison')!.head.noModel, null);
+    const { head, runs, complete } = await readComparison(writer.file);
+    assert.equal(complete, true);
+    const conversations = conversationsOf(writer.file, head.request, runs[0]!);
+    assert.deepEqual(
+      sameCalls(runs[0]!.pairs, { conversations }).map(({ kind }) => kind),
+      ['same'],
+    );
+    // One that was made before conversations were kept says what to do.
+    const { sessions: _, ...old } = runs[0]!;
+    assert.match(
+      noModelReason(new LiveComparison(writer.file, FILE, head, [old], 'done')) ?? '',
+      /Compare again/,
+    );
   });
 
   it('keeps what was compared when it is cancelled or cannot be written', async () => {

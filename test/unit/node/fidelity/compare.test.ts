@@ -6,11 +6,18 @@ import type { Terminal } from '../../../../src/cli/terminal';
 import { createRenderer } from '../../../../src/core/conversation/render';
 import type { ComparedCall, Uncompared } from '../../../../src/core/fidelity/comparison';
 import { drive, toTheEnd } from '../../../../src/core/rehearsal/drivers';
+import { start } from '../../../../src/core/rehearsal/machine';
 import { DEFAULT_OPTIONS } from '../../../../src/core/rehearsal/options';
 import { Session } from '../../../../src/core/rehearsal/session';
+import type { Setup } from '../../../../src/core/rehearsal/types';
 import { usableEnvironment } from '../../../../src/node/environments';
-import { compareTargets } from '../../../../src/node/fidelity/compare';
+import {
+  type CompareOptions,
+  type CompareTarget,
+  compareTargets,
+} from '../../../../src/node/fidelity/compare';
 import { junitOf } from '../../../../src/node/fidelity/junit';
+import { sameCalls } from '../../../../src/node/fidelity/same-calls';
 import { createExecutor, executePort } from '../../../../src/node/tools';
 import { memoryPolicy, textOf } from '../../support/memory-policy';
 import { ROOT } from '../tools/support';
@@ -99,6 +106,74 @@ describe('comparing with the real tools', () => {
     );
     const status = pairs[1]!.comparison.fields.find(({ path: at }) => at === '$.status')!;
     assert.deepEqual([status.rehearsed, status.real], ['pending', 'cancelled']);
+  });
+
+  it('asks another model for the same calls of a task, in the same conversation, and executes nothing', async () => {
+    const id = '#W4284542';
+    const environment = await usableEnvironment(FILE);
+    const executor = createExecutor({ environment, folder: path.dirname(FILE) });
+    const task = environment.tasks.find((one) => one.id === 'order-without-hash')!;
+    const run = async (
+      policy: ReturnType<typeof memoryPolicy>,
+      targets: CompareTarget[],
+      more: Partial<CompareOptions>,
+    ) => {
+      const pairs: ComparedCall[] = [];
+      const uncompared: Uncompared[] = [];
+      await compareTargets(targets, {
+        ...{ environment, policy, executor: null, sampling: DEFAULT_OPTIONS, concurrency: 4, ...more },
+        onPair: (pair) => pairs.push(pair),
+        onUncompared: (one) => uncompared.push(one),
+      });
+      return { pairs, uncompared };
+    };
+    const cancelled = { order_id: id, status: 'cancelled', refund: 64 };
+    const act = [
+      call('cancel_order', { order_id: id }),
+      call('cancel_order', { order: 'refused by a gate' }),
+      call('get_order', { order_id: id }),
+      'Done.',
+    ];
+    let session: Session | undefined;
+    const own = (setup: Setup) => {
+      session = new Session(setup);
+      return { session, close: () => {} };
+    };
+    const first = await run(
+      memoryPolicy({ act, rehearse: [answer(cancelled), answer({ status: 'pending' })] }),
+      [{ kind: 'task', task }],
+      { executor, session: own },
+    );
+    await executor.close();
+    const conversations = new Map([[task.id, session!.state]]);
+    const targets = sameCalls(first.pairs, { conversations });
+    const other = memoryPolicy({ act: [], rehearse: [answer({ status: 'unknown' })] });
+    const second = await run(other, targets, {});
+    assert.deepEqual(second.uncompared, []);
+    const sides = [first, second].map(({ pairs }) =>
+      pairs.map(({ tool, index, real, task: of }) => [tool, index, real, of]),
+    );
+    assert.deepEqual(sides[1], sides[0]);
+    assert.equal(sides[0]!.length, 2);
+    assert.deepEqual(
+      second.pairs.map(({ rehearsed, source }) => [rehearsed.value, source]),
+      [1, 2].map(() => [{ status: 'unknown' }, 'rehearsed']),
+    );
+    // What the first model rehearsed is told, and is no answer of the other one's own.
+    const last = textOf(other.requests.at(-1)!.prompt);
+    assert.match(
+      last,
+      /Call: cancel_order .*"refund": ?64.*INVALID.*Call: get_order \{"order_id": ?"#W4284542"\}<\|im_end/s,
+    );
+    assert.doesNotMatch(last, /<execution_result>\{"order_id": "#W4284542", "status": "cancelled"/);
+    // A conversation that has gone on otherwise is not compared.
+    const gone = await run(
+      other,
+      sameCalls(first.pairs, { conversations: new Map([[task.id, start(session!.setup)]]) }),
+      {},
+    );
+    assert.deepEqual([gone.pairs.length, gone.uncompared.length], [0, 2]);
+    assert.match(gone.uncompared[0]!.reason, /compare again/);
   });
 
   it('writes a JUnit file that any text survives', async () => {
