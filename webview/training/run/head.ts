@@ -67,7 +67,7 @@ export class Head {
   }
 
   update(status: RunStatus, facts: RunFacts): void {
-    const { name, state, phase, step, steps, secondsLeft, message, model, variant, environment } = status;
+    const { name, state, phase, step, steps, secondsLeft, message, variant, environment } = status;
     const { icon: mark, look } = LOOKS[state];
     setText(this.name, printable(name));
     this.name.title = `${printable(name)} (${status.id})`;
@@ -79,7 +79,7 @@ export class Head {
     this.set('Variant', variant);
     this.set(
       'Model',
-      `${printable(model)}, ${facts.weights === 'lora' ? 'adapter' : 'all weights'}, on ${printable(facts.place)}`,
+      `${origin(status)}, ${facts.weights === 'lora' ? 'adapter' : 'all weights'}, on ${printable(facts.place)}`,
     );
     this.set(
       'Environment',
@@ -109,6 +109,11 @@ export class Head {
     const term = name === 'Time left' ? this.timeName : el('dt', {}, name);
     this.facts.append(el('div', {}, term, value));
   }
+}
+
+/** What the run starts from. */
+function origin({ model, parent }: RunStatus): string {
+  return printable(parent ? `${model}, from step ${parent.step} of ${parent.run}` : model);
 }
 
 function took({ started, ended }: RunStatus): string {

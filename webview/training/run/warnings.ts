@@ -16,13 +16,14 @@ export class Warnings {
   ) {}
 
   update({ warnings, state, bestStep, step }: RunStatus): void {
-    const key = JSON.stringify([warnings, isActive(state), bestStep]);
+    const active = isActive(state);
+    const better = bestStep !== null && bestStep < step;
+    const key = JSON.stringify([warnings, active, bestStep, better]);
     if (key === this.shown) return;
     this.shown = key;
     this.element.hidden = warnings.length === 0;
     const [first, ...rest] = [...warnings].sort(byWeight);
     if (!first) return;
-    const active = isActive(state);
     const older = rest.slice(0, 50).map((one) => el('li', {}, text(one), this.openButton(one)));
     fill(
       this.element,
@@ -37,8 +38,7 @@ export class Warnings {
           this.openButton(first),
           active && button({ label: 'Stop', onClick: () => this.post({ type: 'stop' }) }),
           first.code === 'pleasing' &&
-            bestStep !== null &&
-            bestStep < step &&
+            better &&
             button({
               label: 'Keep Best',
               look: 'primary',
