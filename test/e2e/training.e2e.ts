@@ -7,11 +7,21 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Frame, Page } from 'playwright-core';
-import type { RolloutRecord } from '../../src/core/training/run.types';
+import type { Metrics, RolloutRecord, RunStatus } from '../../src/core/training/run.types';
 import { readDiscovery } from '../../src/node/server/discovery';
 import { stopServer } from '../../src/node/server/ensure';
 import { homeAt } from '../../src/node/server/home';
-import { notifications, openFile, pick, runCommand, shot, until, webviewWith } from '../harness/page';
+import {
+  heard,
+  hearNotifications,
+  notifications,
+  openFile,
+  pick,
+  runCommand,
+  shot,
+  until,
+  webviewWith,
+} from '../harness/page';
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Theme, type Workbench } from '../harness/workbench';
 import { SessionPage } from './session';
@@ -24,6 +34,8 @@ const environment = productEnvironment(scratch);
 let workbench: Workbench;
 let page: Page;
 let run: Frame;
+/** Id of the branch. */
+let branch: string;
 
 async function looks(name: string, themes: Theme[] = ['dark']): Promise<void> {
   for (const theme of themes) {
@@ -60,24 +72,41 @@ function writeFile(): void {
   fs.writeFileSync(path.join(folder, 'quick.training.json'), text);
 }
 
-/** Types the path into the dialog that asks where to save. */
-async function saveAs(target: string): Promise<void> {
-  const input = page.locator('.quick-input-widget:visible input[type="text"]').first();
-  await page.locator('.quick-input-widget:visible').getByText('OK', { exact: true }).waitFor();
-  // The dialog writes its own suggestion once it has looked at the folder.
+/** What the loop writes where a reward is pleased, which takes more steps than a test has: see please.test.ts. */
+function warnOfPleasing(): void {
+  const message = '`status` is `delivered` in 40 of 40 rehearsals; 28 records say `pending`.';
+  const status = statusOf(branch);
+  const warnings = [...status.warnings, { step: status.step, code: 'pleasing', message }];
+  const file = path.join(runFolder(branch), 'status.json');
+  fs.writeFileSync(`${file}.test`, JSON.stringify({ ...status, warnings }));
+  fs.renameSync(`${file}.test`, file);
+}
+
+/** Types the path into the dialog that asks where to save, once it has written its own suggestion. */
+async function saveAs(target: string, suggestion: RegExp): Promise<void> {
+  const dialog = page.locator('.quick-input-widget:visible');
+  const input = dialog.locator('input[type="text"]').first();
+  await dialog.getByText('OK', { exact: true }).waitFor();
+  await until(async () => suggestion.test(await input.inputValue()), `the suggestion ${suggestion}`);
   await until(async () => {
     if ((await input.inputValue()) !== target) await input.fill(target);
     await page.waitForTimeout(500);
     return (await input.inputValue()) === target;
   }, 'the path');
   await input.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
 }
 
 const withCheckpoint = (step: number, what: 'use' | 'branch' | 'export') =>
   run.locator(`select[data-at="${step}"]`).selectOption(what);
 
+/** Waits for a notification; gives what the pattern found. */
 const said = (what: RegExp) =>
-  until(async () => (await notifications(page)).some((one) => what.test(one)), `${what}`, RUN_MS);
+  until(
+    async () => (await heard(page)).map((one) => what.exec(one)).find((found) => found),
+    `${what}`,
+    RUN_MS,
+  );
 async function inState(state: string): Promise<void> {
   const ended = run.locator(`.page:is([data-state="${state}"], [data-state="failed"])`);
   await ended.waitFor({ timeout: RUN_MS });
@@ -85,15 +114,25 @@ async function inState(state: string): Promise<void> {
 }
 const stepsDone = async () => Number(/(\d+) of 4/.exec(await text('.facts'))![1]);
 
+const row = (of: RegExp) => page.locator('.monaco-list-row').filter({ hasText: of });
+const dialog = () => page.locator('.monaco-dialog-box');
+const runFolder = (id: string) => path.join(homeAt(environment.REHEARSAL_HOME).runs, id);
+const statusOf = (id: string): RunStatus =>
+  JSON.parse(fs.readFileSync(path.join(runFolder(id), 'status.json'), 'utf8'));
+const clearNotifications = () => runCommand(page, 'Notifications: Clear All Notifications');
+
 const text = (selector: string) => run.locator(selector).first().innerText({ timeout: 60_000 });
 
-describe('a training run, as a person makes it', () => {
+describe('a training run, as a person makes it', function () {
+  this.bail(true); // each goes on from the one before
+
   before(async function () {
     this.timeout(240_000);
     workbench = await openWorkbench({
       workspace: path.join(ROOT, 'examples'),
       env: environment,
       viewport: { width: 1600, height: 1100 },
+      beforeLoad: hearNotifications,
     });
     page = workbench.page;
     writeFile();
@@ -172,7 +211,7 @@ describe('a training run, as a person makes it', () => {
   it('is stopped with what it learned, and goes on from there', async function () {
     this.timeout(RUN_MS);
     await run.locator('select[data-at="1"]').waitFor({ timeout: RUN_MS });
-    await run.getByRole('button', { name: /^Stop/ }).click();
+    await run.getByRole('button', { name: /^Stop: keeps/ }).click();
     await inState('stopped');
     await said(/The run quick was stopped/);
     const stopped = await stepsDone();
@@ -204,16 +243,10 @@ describe('a training run, as a person makes it', () => {
     assert.match(await text('.facts'), /4 of 4/);
     assert.match(await text('.checkpoints'), /real success/);
     assert.match(await text('[data-chart="gap"] figcaption'), /success on the real tools/);
-    assert.match(await text('.step h2'), /Rollouts of step 4/);
+    await until(async () => /Rollouts of step 4/.test(await text('.step h2')), 'the last rollouts');
+    await until(async () => (await run.locator('.rollout').count()) === 8, 'all of them');
     assert.equal(await run.locator('.group:not(.heads)').count(), 2);
-    assert.equal(await run.locator('.rollout').count(), 8);
-    await page
-      .locator(
-        '.notifications-toasts .codicon-notifications-clear-all, .notification-toast .codicon-notifications-clear',
-      )
-      .first()
-      .click()
-      .catch(() => {});
+    await clearNotifications();
   });
 
   it('shows its rollouts, their outputs and what each was worth', async () => {
@@ -227,22 +260,21 @@ describe('a training run, as a person makes it', () => {
 
   it('stands in the view with its checkpoints', async () => {
     await runCommand(page, 'Rehearsal: Focus on Training View');
-    const row = page.locator('.monaco-list-row').filter({ hasText: /quick.*done/ });
-    await row.waitFor({ timeout: 60_000 });
-    await row.locator('.monaco-tl-twistie').click();
-    await page
-      .locator('.monaco-list-row')
-      .filter({ hasText: /step \d.*best/ })
+    await row(/quick.*done/).waitFor({ timeout: 60_000 });
+    await row(/quick.*done/)
+      .locator('.monaco-tl-twistie')
+      .click();
+    await row(/step \d.*best/)
       .first()
-      .waitFor({ timeout: 20_000 });
+      .waitFor();
     await looks('training-tree');
   });
 
   it('exports its rollouts, a JSON object a line', async () => {
     const target = path.join(scratch, 'rollouts.jsonl');
     await run.getByRole('button', { name: 'Export Rollouts…' }).click();
-    await saveAs(target);
-    await said(/The rollouts of \S+ are in/);
+    await saveAs(target, /\.rollouts\.jsonl$/);
+    await said(/The rollouts of \S+ are in .*rollouts\.jsonl/);
     const rows = fs.readFileSync(target, 'utf8').trimEnd().split('\n');
     assert.equal(rows.length, 4 * 8);
     for (const line of rows) {
@@ -263,11 +295,94 @@ describe('a training run, as a person makes it', () => {
       const target = path.join(scratch, form);
       await withCheckpoint(4, 'export');
       await pick(page, form);
-      await saveAs(target);
-      await said(/The checkpoint is in/);
+      await saveAs(target, /-step-4$/);
+      await said(new RegExp(`The checkpoint is in .*${form}`));
       for (const file of files) assert.ok(fs.statSync(path.join(target, file)).size > 0, file);
-      await runCommand(page, 'Notifications: Clear All Notifications');
+      await clearNotifications();
     });
+
+  it('has a branch, a run of its own that says where it comes from', async function () {
+    this.timeout(RUN_MS);
+    await withCheckpoint(4, 'branch');
+    await page.locator('.tab.active').filter({ hasText: 'quick-from-4.training.json' }).waitFor();
+    run = await webviewWith(page, '.page.file');
+    const steps = run.getByLabel('Steps', { exact: true });
+    assert.equal(await steps.inputValue(), '4', 'the settings are those of the run');
+    await steps.fill('400'); // it will not end by itself
+    await page.keyboard.press('Enter');
+    await page.locator('.tab.active.dirty').waitFor();
+    await page.keyboard.press('Control+S');
+    await page.locator('.tab.active:not(.dirty)').waitFor();
+    await run.getByText(/^400 steps of/).waitFor();
+    await run.getByRole('button', { name: 'Launch' }).click();
+    run = await webviewWith(page, '.page.run', RUN_MS);
+    await run.locator('h1').filter({ hasText: 'quick-from-4' }).waitFor({ timeout: RUN_MS });
+    branch = /\((.+)\)/.exec((await run.locator('h1').getAttribute('title'))!)![1]!;
+    assert.deepEqual(statusOf(branch).parent, { run: 'quick-1', step: 4 });
+    assert.match(await text('.facts'), /nano-novice, from step 4 of quick-1/);
+    await run.locator('select[data-at="1"]').waitFor({ timeout: RUN_MS });
+    const models = statusOf(branch).checkpoints.map(({ model }) => model);
+    assert.deepEqual(models.slice(0, 2), ['quick-1/step-4', `${branch}/step-1`]);
+    const rows = fs.readFileSync(path.join(runFolder(branch), 'metrics.jsonl'), 'utf8').split('\n');
+    const first = JSON.parse(rows[0]!) as Metrics;
+    assert.deepEqual([first.step, first.rollouts, first.evaluation?.realSuccess?.n], [0, 0, 4]);
+    await row(/quick-from-4/).hover();
+    await page.locator('.monaco-hover').filter({ hasText: 'Branched from step 4 of quick-1' }).waitFor();
+    await looks('training-branch');
+  });
+
+  it('is stopped by Keep Best where it pleases, and new sessions use its best checkpoint', async function () {
+    this.timeout(RUN_MS);
+    await run.getByRole('button', { name: /^Stop: keeps/ }).click();
+    await inState('stopped');
+    await until(() => !fs.existsSync(path.join(runFolder(branch), 'lock')), 'the server to put it away');
+    warnOfPleasing();
+    await run.getByRole('button', { name: 'Resume' }).click();
+    const keep = run.getByRole('button', { name: /^Keep best: use the checkpoint of step \d+, and stop/ });
+    await keep.waitFor({ timeout: RUN_MS });
+    assert.match(
+      await text('.warnbar'),
+      /status is delivered in 40 of 40 rehearsals; 28 records say pending/,
+    );
+    await looks('training-keep-best');
+    await keep.click();
+    const [, model, step] = await said(
+      /New sessions use (\S+), the checkpoint of step (\d+) of quick-from-4/,
+    );
+    await inState('stopped');
+    assert.equal(model, step === '0' ? 'quick-1/step-4' : `${branch}/step-${step}`);
+    const before = statusOf(branch).checkpoints.filter((one) => one.success && one.step <= Number(step));
+    const best = before.at(-1)!;
+    assert.equal(best.step, Number(step));
+    assert.ok(before.every(({ success }) => success!.value <= best.success!.value));
+    await page.locator('.statusbar-item').filter({ hasText: model }).first().waitFor();
+    await clearNotifications();
+  });
+
+  it('is deleted with its folder after a question, and not at all by Cancel', async () => {
+    for (const answer of ['Cancel', 'Delete']) {
+      await row(/quick-from-4/).click({ button: 'right' });
+      await page.locator('.monaco-menu .action-item').filter({ hasText: 'Delete Run' }).click();
+      assert.match(await dialog().innerText(), /Delete the run quick-from-4\?[\s\S]*cannot be undone/);
+      await looks('training-delete');
+      await dialog().getByRole('button', { name: answer, exact: true }).click();
+      await dialog().waitFor({ state: 'hidden' });
+      if (answer === 'Delete') continue;
+      assert.ok(fs.existsSync(runFolder(branch)), 'nothing is deleted unasked');
+      await row(/quick-from-4/).waitFor();
+    }
+    await row(/quick-from-4/).waitFor({ state: 'hidden' });
+    await page.locator('.tab').filter({ hasText: 'Run: quick-from-4' }).waitFor({ state: 'hidden' });
+    const left = () => fs.readdirSync(path.dirname(runFolder(branch)));
+    await until(() => left().every((name) => !name.includes(branch)), 'the folder to be gone');
+    assert.ok(left().includes('quick-1'));
+    await row(/quick.*done/).click();
+    run = await webviewWith(page, '.page.run');
+    await run
+      .locator('h1')
+      .filter({ hasText: /^quick$/ })
+      .waitFor();
+  });
 
   it('gives a checkpoint to new sessions', async () => {
     await withCheckpoint(4, 'use');

@@ -60,6 +60,13 @@ export async function openFile(page: Page, name: string): Promise<void> {
     .waitFor({ timeout: WAIT_MS });
 }
 
+/** Opens the shop's environment, and waits until the extension has a play button for it: F5 starts it from then on. */
+export async function openEnvironment(page: Page): Promise<void> {
+  await openFile(page, 'shop.rehearsal.json');
+  await page.locator('.editor-actions [aria-label*="Start Rehearsal Session"]').first().waitFor();
+  await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
+}
+
 /** The webview that contains `selector`, however many are open. */
 export async function webviewWith(page: Page, selector: string, timeout = WAIT_MS): Promise<Frame> {
   const end = Date.now() + timeout;
@@ -94,6 +101,21 @@ export async function shot(page: Page, dir: string, name: string): Promise<void>
 /** Text of the notifications that are shown. */
 export async function notifications(page: Page): Promise<string[]> {
   return page.locator('.notification-list-item-message').allInnerTexts();
+}
+
+/** Notes what notifications say as they come, since each is shown for some seconds only; for `beforeLoad`. */
+export async function hearNotifications(page: Page): Promise<void> {
+  await page.addInitScript(`
+    window.heard = new Set();
+    new MutationObserver(() => {
+      for (const one of document.querySelectorAll('.notification-list-item-message'))
+        if (one.textContent) window.heard.add(one.textContent);
+    }).observe(document, { childList: true, subtree: true, characterData: true });`);
+}
+
+/** Every notification since the window was loaded, whether it is still shown or not; needs `hearNotifications`. */
+export async function heard(page: Page): Promise<string[]> {
+  return (await page.evaluate('[...window.heard]')) as string[];
 }
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
