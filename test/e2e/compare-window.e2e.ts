@@ -16,6 +16,7 @@ const environment = productEnvironment(scratch);
 
 describe('comparing in the workbench', function () {
   this.timeout(300_000);
+  this.bail(true); // each goes on from the one before
   let workbench: Workbench;
   let page: Page;
 

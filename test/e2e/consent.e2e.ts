@@ -7,7 +7,8 @@ import { openWorkbench, ROOT, type Theme, type Workbench } from '../harness/work
 const SHOTS = path.join(import.meta.dirname, 'shots');
 const DIALOG = '.monaco-dialog-box';
 
-describe('the consent to a real tool', () => {
+describe('the consent to a real tool', function () {
+  this.bail(true); // each goes on from the one before
   let workbench: Workbench;
 
   before(async () => {
@@ -59,10 +60,10 @@ describe('the consent to a real tool', () => {
     const lines = async () => (await page.locator('.view-lines').allInnerTexts()).join('\n');
     await until(async () => /real\sresult/.test(await lines()), 'the answer');
     await shot(page, SHOTS, 'executed-call-dark');
-    const before = await tab.count();
+    await tab.first().click({ button: 'middle' }); // closes it
+    await tab.first().waitFor({ state: 'hidden' });
     await execute();
-    await until(async () => (await tab.count()) > 0, 'the answer again');
+    await tab.first().waitFor();
     assert.equal(await dialog().count(), 0);
-    assert.ok(before > 0);
   });
 });

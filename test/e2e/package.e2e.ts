@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { makePackage } from '../../scripts/lib/package.mjs';
 import { stopServer } from '../../src/node/server/ensure';
-import { openFile, pick } from '../harness/page';
+import { openEnvironment, pick } from '../harness/page';
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Workbench } from '../harness/workbench';
 import { SessionPage } from './session';
@@ -32,7 +32,7 @@ describe('the packaged extension', () => {
       extension: copy,
       env: environment,
     });
-    await openFile(workbench.page, 'shop.rehearsal.json');
+    await openEnvironment(workbench.page);
     await workbench.page.keyboard.press('F5');
     await pick(workbench.page, 'product-price');
     const session = await SessionPage.of(workbench.page);

@@ -1,5 +1,4 @@
 /** The session panel, the debugger and the transcript as a person sees them. */
-import assert from 'node:assert/strict';
 import type { Frame, Locator, Page } from 'playwright-core';
 import { until, webviewWith } from '../harness/page';
 
@@ -61,6 +60,8 @@ export class SessionPage {
 
   /** Presses a button of the panel and waits until the session stands again. */
   async step(step: StepName): Promise<Standing> {
+    // What cannot be pressed does nothing, and nothing would come of it.
+    await this.panel.locator(`[data-step="${step}"]:not([aria-disabled="true"])`).waitFor();
     const before = await this.standing();
     await this.button(step).click();
     return this.moved(before);
@@ -68,6 +69,8 @@ export class SessionPage {
 
   /** Presses a key of the debugger and waits until the session stands again. */
   async key(key: string): Promise<Standing> {
+    // VS Code hears of a stop after the panel, and the same key means something else until then.
+    await this.page.locator('.debug-toolbar .codicon-debug-step-into:not(.disabled)').waitFor();
     const before = await this.standing();
     await this.page.keyboard.press(key);
     return this.moved(before);
@@ -93,12 +96,15 @@ export class SessionPage {
       .locator('.out.act .t');
   }
 
-  /** Opens the alternatives at a token by hovering over it. */
-  async alternatives(token: Locator): Promise<Locator> {
+  /** Opens the alternatives at a token of an ACT output by hovering over it. */
+  private async alternatives(turn: number, place: number): Promise<Locator> {
+    const card = this.panel.locator('.card.float');
+    await this.page.mouse.move(5, 5);
+    await card.waitFor({ state: 'hidden' }); // that of the token that the pointer was over before
+    const token = this.act(turn).nth(place);
     await token.scrollIntoViewIfNeeded();
     await token.hover();
-    const card = this.panel.locator('.card.float');
-    await card.waitFor({ timeout: 10_000 });
+    await card.and(this.panel.locator(`[aria-label^="Alternatives at token ${place + 1} of"]`)).waitFor();
     return card;
   }
 
@@ -110,8 +116,7 @@ export class SessionPage {
       .locator('.fold[aria-expanded="false"]');
     if (await folded.count()) await folded.click();
     const before = await this.standing();
-    await this.page.mouse.move(5, 5); // away from a card that another hover left
-    const card = await this.alternatives(this.act(turn).nth(place));
+    const card = await this.alternatives(turn, place);
     const row =
       typeof alternative === 'number'
         ? card.locator(`[data-id="${alternative}"]`)
@@ -152,8 +157,9 @@ export class SessionPage {
   /** Number of the transcript line that the debugger highlights. */
   async highlightedLine(): Promise<number> {
     const mark = this.page.locator('.debug-top-stack-frame-line, .debug-focused-stack-frame-line').first();
-    await mark.waitFor({ timeout: 10_000 });
-    const box = (await mark.boundingBox())!;
+    await mark.waitFor();
+    const box = await mark.boundingBox();
+    if (!box) return 0; // it is just being drawn anew
     const numbers = this.page.locator(
       '.editor-group-container:has([data-resource-name$=".rehearsal-log"]) .line-numbers',
     );
@@ -172,6 +178,9 @@ export class SessionPage {
       const top = await this.topFrame();
       return new RegExp(`token ${place}$`).test(top.name) && top;
     }, `token ${place} in the call stack`);
-    assert.equal(await this.highlightedLine(), frame.line, 'the transcript shows the line of the top frame');
+    await until(
+      async () => (await this.highlightedLine()) === frame.line,
+      `the transcript to show line ${frame.line}, that of the top frame`,
+    );
   }
 }

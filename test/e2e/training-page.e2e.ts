@@ -229,7 +229,7 @@ describe('training pages', () => {
       assert.match(await text('.outputs > li:last-child'), /check 1 fails/);
       await panel.page.locator('.output > summary').nth(1).click();
       const tokens = panel.page.locator('.output.rehearse .t');
-      assert.ok((await tokens.count()) > 3);
+      await tokens.nth(3).waitFor(); // a browser tells of the opening later
       assert.match((await tokens.first().getAttribute('class'))!, /worse/);
       assert.match(await text('.verdicts'), /fails[\s\S]*looks the order up/);
       assert.match(await text('.detail'), /Baseline of the role in this group: ACT \.894, REHEARSE \.867/);
@@ -325,6 +325,7 @@ describe('training pages', () => {
         }),
       });
       await panel.page.locator('.output > summary').first().click();
+      await panel.page.locator('.output .t').first().waitFor();
       assert.equal(await panel.page.locator('img').count(), 0);
       assert.ok((await text('.output code')).includes('\\u202e\\x07'));
     });

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { stopServer } from '../../src/node/server/ensure';
-import { notifications, openFile, runCommand, shot, until } from '../harness/page';
+import { heard, hearNotifications, openFile, runCommand, shot, until } from '../harness/page';
 import { productEnvironment } from '../harness/product';
 import { openWorkbench, ROOT, type Workbench } from '../harness/workbench';
 
@@ -15,6 +15,7 @@ const environment = productEnvironment(scratch);
 
 describe('a window that is not trusted', function () {
   this.timeout(240_000);
+  this.bail(true); // each goes on from the one before
   let workbench: Workbench;
   let page: Page;
 
@@ -23,6 +24,7 @@ describe('a window that is not trusted', function () {
       workspace: path.join(ROOT, 'examples'),
       env: environment,
       untrusted: true,
+      beforeLoad: hearNotifications,
     });
     page = workbench.page;
   });
@@ -41,7 +43,7 @@ describe('a window that is not trusted', function () {
     await execute.waitFor({ timeout: 60_000 });
     await execute.click();
     await until(
-      async () => (await notifications(page)).some((text) => /not trusted, so nothing runs/.test(text)),
+      async () => (await heard(page)).some((text) => /not trusted, so nothing runs/.test(text)),
       'why nothing runs',
     );
     await shot(page, SHOTS, 'untrusted');
@@ -51,8 +53,9 @@ describe('a window that is not trusted', function () {
   });
 
   it('offers to trust the folder, and asks for the call once it is trusted', async () => {
+    await runCommand(page, 'Notifications: Show Notifications'); // it may have faded by now
     await page
-      .locator('.notification-list-item', { hasText: 'not trusted' })
+      .locator('.notifications-center .notification-list-item', { hasText: 'not trusted' })
       .getByText('Manage Workspace Trust')
       .click();
     await page.locator('.workspace-trust-editor').getByText('Trust', { exact: true }).first().click();

@@ -64,8 +64,11 @@ export async function openPanel(browser: Browser, options: PanelOptions = {}): P
     page,
     problems,
     async send(message) {
-      await page.evaluate(`window.postMessage(${JSON.stringify(message)}, '*')`);
-      await page.evaluate(`new Promise((ok) => setTimeout(ok)).then(() => ${drawn})`);
+      // The panel's own listener was there before this one, so it has received the message when this one does.
+      await page.evaluate(`new Promise((ok) => {
+        window.addEventListener('message', ok, { once: true });
+        window.postMessage(${JSON.stringify(message)}, '*');
+      }).then(() => ${drawn})`);
     },
     async setTheme(next) {
       const change = `document.getElementById('theme').textContent = ${JSON.stringify(styleOf(next))};
