@@ -1,10 +1,12 @@
 /**
  * Runs the tests and installs what they need on a bare machine.
- * usage: npm test [-- tier…]   tiers: check, unit, engine, host, e2e (default: these, in this order); faults, when asked
+ * usage: npm test [-- tier…]   tiers: check, unit, engine, host, e2e, faults (default: all, in this order)
  * The last line is the sum of all tiers, `N passed, N failed, N skipped`; the exit code is not 0 on any failure.
  */
+import fs from 'node:fs';
+import path from 'node:path';
 import { ensureDependencies } from './lib/dependencies.mjs';
-import { capture } from './lib/process.mjs';
+import { capture, ROOT } from './lib/process.mjs';
 import { ensureBrowserAndWorkbench, ensureVenv, venvPython } from './lib/test-machine.mjs';
 
 const started = Date.now();
@@ -39,13 +41,16 @@ const TIERS = {
   host: { needs: ['venv', 'browser', 'build'], commands: [tsx('test/host/start.ts')], count: countWords },
   e2e: {
     needs: ['venv', 'browser', 'build'],
-    commands: [bin('mocha/bin/mocha.js', '--config', 'test/e2e/mocharc.json')],
+    // A window for each file, so that what fails in one hides nothing in the others.
+    commands: fs
+      .readdirSync(path.join(ROOT, 'test/e2e'))
+      .filter((name) => name.endsWith('.e2e.ts'))
+      .map((name) => bin('mocha/bin/mocha.js', '--config', 'test/e2e/mocharc.json', `test/e2e/${name}`)),
     count: countMocha,
   },
-  // A run that is killed 30 times takes minutes; `unit` has each of these faults once.
+  // Last: a run that is killed 30 times takes minutes.
   faults: {
     needs: ['venv'],
-    asked: true,
     commands: [bin('mocha/bin/mocha.js', '--config', 'test/faults/mocharc.json')],
     count: countMocha,
   },
@@ -57,7 +62,7 @@ if (unknown.length) {
   console.error(`No such tier: ${unknown.join(', ')}. There are: ${Object.keys(TIERS).join(', ')}.`);
   process.exit(2);
 }
-const tiers = asked.length ? asked : Object.keys(TIERS).filter((tier) => !TIERS[tier].asked);
+const tiers = asked.length ? asked : Object.keys(TIERS);
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 await ensureDependencies(log);
