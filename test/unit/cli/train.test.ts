@@ -178,6 +178,22 @@ describe('training on the command line', function () {
     );
   });
 
+  it('rehearses with the best checkpoint of a run that is named as the model, and says which', async () => {
+    const step = ['step', 'lamp.rehearsal.json', ...server, '--gesture', 'token', '--json', '--model'];
+    const { code, lines, err } = await cli(...step, 'lamp-1');
+    assert.equal(code, 0, err);
+    const [, taken] = /lamp-1 is a training run: its best checkpoint, (\S+), is used\./.exec(err) ?? [];
+    assert.match(taken!, /^(tiny|lamp-1\/step-[12])$/);
+    assert.equal(lines[0]!.model, taken);
+    assert.equal((await cli(...step, 'lamp-1/2')).lines[0]!.model, 'lamp-1/step-2');
+    const { err: unknown } = await cli(...step, 'lamp-1/7');
+    assert.match(unknown, /lamp-1 keeps no checkpoint of step 7\. It has those of steps 0, 1, 2/);
+    assert.match(
+      (await cli(...step, 'lamp-9')).err,
+      /no model called lamp-9\. It offers: .*tiny.*lamp-1 \(a run/,
+    );
+  });
+
   it('stops at Ctrl-C, keeps what was learned, goes on, and is deleted', async function () {
     if (process.platform === 'win32') return this.skip();
     const { child, ended, said } = await start(['train', file, '--steps', '500', '--name', 'long']);
