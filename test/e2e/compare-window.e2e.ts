@@ -99,4 +99,52 @@ describe('comparing in the workbench', function () {
     assert.ok(runs[0]!.pairs.every(({ recorded }) => !recorded));
     assert.equal(await dialog.count(), 0, 'nobody is asked twice');
   });
+
+  it('asks another model for the calls of that task, and executes nothing again', async () => {
+    const task = saved().find(({ head }) => head.request.kind === 'tasks')!;
+    const { pairs } = (await readComparison(task.file)).runs[0]!;
+    assert.ok(pairs.length > 0);
+    const frame = await webviewWith(page, '.page .figures');
+    await frame.locator('vscode-button[aria-disabled="false"]', { hasText: 'Add Model' }).click();
+    await pick(page, 'nano-novice');
+    const [first, second] = await until(
+      async () => {
+        const { runs, complete } = await readComparison(task.file);
+        return complete && runs.length === 2 && runs;
+      },
+      'the other model',
+      180_000,
+    );
+    const callsOf = ({ pairs: all }: typeof first) => all.map(({ index, real }) => ({ index, real }));
+    assert.deepEqual(callsOf(second!), callsOf(first!));
+    assert.ok(second!.pairs.every(({ durationMs }) => durationMs === null));
+    await until(
+      async () => (await frame.locator('th', { hasText: 'nano-novice' }).count()) > 0,
+      'its column',
+    );
+    await shot(page, SHOTS, 'compare-two-models');
+  });
+
+  // Nobody has rehearsed them as tests here: every result is one of the real tools.
+  it('keeps what the real tools said of tasks, as tests, through a reload', async () => {
+    await runCommand(page, 'Rehearsal: Run Tasks and Compare With Real Tools');
+    await pick(page, 'shop/shop.rehearsal.json');
+    const rows = page.locator('.test-explorer .monaco-list-row');
+    const verdicts = async () => {
+      const shop = rows.filter({ hasText: 'shop.rehearsal.json' });
+      if ((await shop.getAttribute('aria-expanded')) === 'false')
+        await shop.locator('.monaco-tl-twistie').click();
+      const labels = await page
+        .locator('.test-explorer .monaco-list-row[aria-level="2"]')
+        .evaluateAll((all) => all.map((row) => row.getAttribute('aria-label') ?? ''));
+      const told = labels.map((label) => /\((Passed|Failed|Errored)\)/.exec(label)?.[1]);
+      return told.length >= 6 && told.every(Boolean) && told;
+    };
+    await runCommand(page, 'Testing: Focus on Test Explorer View');
+    const before = await until(verdicts, 'all tasks to end', 180_000);
+    await shot(page, SHOTS, 'compare-tests');
+    await workbench.reload();
+    await runCommand(page, 'Testing: Focus on Test Explorer View');
+    assert.deepEqual(await until(verdicts, 'the results after the reload'), before);
+  });
 });
