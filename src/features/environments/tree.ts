@@ -24,6 +24,9 @@ export type EnvironmentNode =
 
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
 
+/** So many environments are shown expanded; of more, a person first wants to see which there are. */
+const FEW = 2;
+
 export class EnvironmentTree implements vscode.TreeDataProvider<EnvironmentNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<EnvironmentNode[] | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -104,7 +107,7 @@ export class EnvironmentTree implements vscode.TreeDataProvider<EnvironmentNode>
   private itemOf(node: EnvironmentNode): vscode.TreeItem {
     switch (node.kind) {
       case 'environment':
-        return environmentItem(node.loaded);
+        return environmentItem(node.loaded, this.roots.length > FEW ? Collapsed : Expanded);
       case 'tasks':
         return item('Tasks', Expanded, 'checklist', String(node.loaded.environment!.tasks.length));
       case 'tools':
@@ -149,10 +152,13 @@ function partsOf(file: string, loaded: Loaded): EnvironmentNode[] {
   return [...problems, { kind: 'tasks', file, loaded }, { kind: 'tools', file, loaded }];
 }
 
-function environmentItem({ file, environment, diagnostics }: Loaded): vscode.TreeItem {
+function environmentItem(
+  { file, environment, diagnostics }: Loaded,
+  state: vscode.TreeItemCollapsibleState,
+): vscode.TreeItem {
   const errors = diagnostics.filter((found) => found.severity === 'error').length;
   const made = environment
-    ? item(environment.name, Expanded, 'symbol-namespace')
+    ? item(environment.name, state, 'symbol-namespace')
     : item(path.basename(file), Expanded, 'error', '', 'list.errorForeground');
   const place = vscode.workspace.asRelativePath(file);
   made.description = errors ? `${place} · ${errors} ${errors === 1 ? 'problem' : 'problems'}` : place;

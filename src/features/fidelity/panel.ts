@@ -124,5 +124,5 @@ export class ComparePanels {
 }
 
 function titleOf({ head }: LiveComparison): string {
-  return `Compare: ${head.environment}`;
+  return `Compare: ${head.environment}, ${head.what}`;
 }

@@ -51,7 +51,12 @@ export class ServerTree implements vscode.TreeDataProvider<Row> {
         icon: 'arrow-both',
       });
     }
-    rows.push({ label: 'Log', value: '', icon: 'output', command: command(Command.showLog, 'Show Log') });
+    rows.push({
+      label: 'Extension log',
+      value: '',
+      icon: 'output',
+      command: command(Command.showLog, 'Show Log'),
+    });
     const { logFile } = this.server;
     if (logFile) {
       const uri = vscode.Uri.file(logFile);

@@ -23,6 +23,10 @@ describe('views', () => {
   });
 
   it('show environments with their tasks and tools', async () => {
+    // Of more than two, a person first sees which there are.
+    await until(async () => (await rows('Environments')).length >= 4, 'the environments');
+    assert.ok(!(await rows('Environments')).some((row) => row.includes('Tasks')));
+    await clickRow('Environments', 'flights');
     await until(
       async () => (await rows('Environments')).some((row) => row.includes('basic-economy')),
       'the tasks',

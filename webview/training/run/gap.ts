@@ -124,7 +124,7 @@ function gapSummary(
   const trained = reward == null ? '' : `${share(reward)} in training and `;
   const dreamt = `Reward in rehearsal is ${trained}${figureOf(last.rehearsedReward)} on the validation tasks`;
   if (!isReal) return `${dreamt}. The real tools did not run, so no gap can be measured.`;
-  const gap = last.gap ? `, a gap of ${share(last.gap.value)} (${interval(last.gap)}) on the same tasks` : '';
+  const gap = last.gap ? `, a gap of ${share(last.gap.value)}, ${interval(last.gap)}, on the same tasks` : '';
   const end = parted
     ? ` They part at step ${bestStep}, whose checkpoint is the best.`
     : bestStep === null
