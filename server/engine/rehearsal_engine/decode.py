@@ -20,7 +20,7 @@ class Decoder:
         self.model = weakref.proxy(model)  # which holds us: no circle, so that old weights are freed at once
         self.layers = [Layer(layer) for layer in model.layers]
         self.embed, self.norm = model.embed.numpy(), model.norm.numpy()
-        self.head = columns(model.head)
+        self.head = columns(model.head.weight)
         self.eps = np.float32(model.eps)
 
     def __call__(self, segments) -> np.ndarray:
@@ -59,14 +59,14 @@ class Layer:
     def __init__(self, layer):
         self.norm1, self.norm2 = layer.norm1.numpy(), layer.norm2.numpy()
         self.qk_norm = None if layer.qk_norm is None else layer.qk_norm.numpy()
-        pairs = [layer.qkv, layer.out, layer.gate_up, layer.down]
+        linears = [layer.qkv, layer.out, layer.gate_up, layer.down]
         self.qkv, self.out, self.gate_up, self.down = (
-            (columns(weight), None if bias is None else bias.numpy()) for weight, bias in pairs
+            (columns(each.weight), None if each.bias is None else each.bias.numpy()) for each in linears
         )
 
 
 def columns(weight) -> np.ndarray:
-    """A linear layer's weight as [inputs, outputs]; contiguous where `model.fused` made it."""
+    """A linear layer's weight as [inputs, outputs]; contiguous as `linear.Plain` has it."""
     return weight.t().numpy()
 
 

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from rehearsal_engine.attention import OneTokenEach, attend
 from rehearsal_engine.decode import Decoder
 from rehearsal_engine.kv import Line, Pool, Shape
+from rehearsal_engine.linear import Packed, Plain, can_pack, fused
 
 FAMILIES = {"llama", "qwen2", "qwen3", "mistral"}
 SMALL = 30_000_000  # parameters; below, several threads wait for one another longer than they compute
@@ -44,29 +45,15 @@ def supports(config) -> bool:
     )
 
 
-def stored(weight: torch.Tensor) -> torch.Tensor:
-    """A weight [outputs, inputs] that lies by inputs on a CPU, where few rows are multiplied with it sooner."""
-    return weight.t().contiguous().t() if weight.device.type == "cpu" else weight
-
-
-def fused(*linears) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """One weight and bias for linear layers that read the same input."""
-    weight = stored(torch.cat([linear.weight.data for linear in linears]))
-    if all(linear.bias is None for linear in linears):
-        return weight, None
-    zero = [weight.new_zeros(linear.weight.shape[0]) for linear in linears]
-    return weight, torch.cat([z if li.bias is None else li.bias.data for li, z in zip(linears, zero)])
-
-
 class Layer:
-    def __init__(self, layer, heads: int, kv_heads: int):
+    def __init__(self, layer, heads: int, kv_heads: int, linear: type[Plain] | type[Packed]):
         attention, mlp = layer.self_attn, layer.mlp
         self.norm1 = layer.input_layernorm.weight.data
         self.norm2 = layer.post_attention_layernorm.weight.data
-        self.qkv = fused(attention.q_proj, attention.k_proj, attention.v_proj)
-        self.out = fused(attention.o_proj)
-        self.gate_up = fused(mlp.gate_proj, mlp.up_proj)
-        self.down = fused(mlp.down_proj)
+        self.qkv = linear(*fused(attention.q_proj, attention.k_proj, attention.v_proj))
+        self.out = linear(*fused(attention.o_proj))
+        self.gate_up = linear(*fused(mlp.gate_proj, mlp.up_proj))
+        self.down = linear(*fused(mlp.down_proj))
         self.qk_norm = None
         if hasattr(attention, "q_norm"):
             q, k = attention.q_norm.weight.data, attention.k_norm.weight.data
@@ -86,14 +73,15 @@ class Model:
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.eps = config.rms_norm_eps
         self.embed = module.model.embed_tokens.weight.data
-        self.head = stored(module.lm_head.weight.data)
         self.norm = module.model.norm.weight.data
-        self.layers = [Layer(layer, self.heads, self.kv_heads) for layer in module.model.layers]
-        self.vocab_size = self.head.shape[0]
+        small = sum(weight.numel() for weight in module.parameters()) < SMALL
+        linear = Plain if small or not can_pack(self.embed) else Packed
+        self.layers = [Layer(layer, self.heads, self.kv_heads, linear) for layer in module.model.layers]
+        self.head = linear(module.lm_head.weight.data)
+        self.vocab_size = module.lm_head.weight.shape[0]
         self.shape = Shape(len(self.layers), self.kv_heads, self.width, dtype, device)
         self.pool = Pool(self.shape)
         self._rope(module.model.rotary_emb)
-        small = sum(weight.numel() for weight in module.parameters()) < SMALL
         self.decoder = Decoder(self) if small and self.shape.on_cpu else None
 
     def _rope(self, rotary) -> None:
@@ -142,9 +130,9 @@ class Model:
             if singles is not None:
                 grouped = (-1, self.kv_heads, self.heads // self.kv_heads, self.width)
                 singles(number, q.numpy().reshape(grouped), k.numpy(), v.numpy(), out.numpy().reshape(grouped))
-            x = x + F.linear(out, *layer.out)
-            gate, up = F.linear(self._normed(x, layer.norm2), *layer.gate_up).chunk(2, -1)
-            x = x + F.linear(F.silu(gate) * up, *layer.down)
+            x = x + layer.out(out)
+            gate, up = layer.gate_up(self._normed(x, layer.norm2)).chunk(2, -1)
+            x = x + layer.down(F.silu(gate) * up)
         return self._logits(x, segments)
 
     def _normed(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -180,7 +168,7 @@ class Model:
 
     def _heads(self, layer: Layer, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Queries, keys and values [N, heads, width], the first two normalized and rotated."""
-        qkv = F.linear(self._normed(x, layer.norm1), *layer.qkv)
+        qkv = layer.qkv(self._normed(x, layer.norm1))
         qkv = qkv.view(-1, self.heads + 2 * self.kv_heads, self.width)
         qk, v = qkv.split_with_sizes([self.heads + self.kv_heads, self.kv_heads], 1)
         if layer.qk_norm is not None:
@@ -203,5 +191,5 @@ class Model:
             x = x[torch.tensor(rows, device=self.device)]
         x = self._normed(x, self.norm)
         parts = x.split(1) if self.rowwise_head else [x]
-        logits = torch.cat([F.linear(part, self.head) for part in parts]).float().cpu()
+        logits = torch.cat([self.head(part) for part in parts]).float().cpu()
         return [part if part.shape[0] else None for part in logits.split(counts)]
