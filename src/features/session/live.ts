@@ -4,7 +4,7 @@
  */
 import { EventEmitter } from 'node:events';
 import type { Gesture, Ports } from '../../core/rehearsal/drivers';
-import { chooseAlternative, restartTask, sampleAgain } from '../../core/rehearsal/forks';
+import { sampleAgain } from '../../core/rehearsal/forks';
 import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { ObservationsFrom } from '../../core/rehearsal/types';
 import type { UserError } from '../../core/user-error';
@@ -12,10 +12,12 @@ import { Beside, type BesideHost } from './beside';
 import { Connection } from './connection';
 import { failureOf } from './failure';
 import { differenceAt, driveLooking } from './looking';
+import { Meter } from './meter';
+import { alternativeAt, beforeOutput, type Move, realAnswerAt, restarted, to, toEarlier } from './moves';
 import { Patience } from './patience';
-import { firstNotReal, takeReal } from './real';
+import { firstNotReal } from './real';
 import { Run } from './run';
-import { type Stop, type StopKind, type Surface, stopText } from './stops';
+import { type SessionEvents, type Stop, type StopKind, type Surface, stopText } from './stops';
 import { Undo } from './undo';
 import { type Reason, stepTo, type Watch } from './watching';
 
@@ -39,21 +41,7 @@ export interface LiveOptions {
   now?(): number;
 }
 
-interface Events {
-  /** A node was added or the cursor moved; many in a second while it runs. */
-  record: [SessionRecord];
-  /** It began to run. */
-  run: [Surface];
-  /** It stands still again, or its place changed while it stood. */
-  stop: [Stop];
-  /** Still running, with something to tell: what it waits for. */
-  notice: [];
-  /** Who answers the next calls was changed. */
-  observations: [];
-  close: [];
-}
-
-export class LiveSession extends EventEmitter<Events> {
+export class LiveSession extends EventEmitter<SessionEvents> {
   readonly id: string;
   readonly file: string;
   readonly environmentFile: string;
@@ -72,8 +60,7 @@ export class LiveSession extends EventEmitter<Events> {
   private readonly patience = new Patience(() => this.emit('notice'));
   private running: Run | null = null;
   private from: ObservationsFrom;
-  private milliseconds = 0;
-  private sampled: number;
+  private readonly meter: Meter;
 
   constructor(options: LiveOptions) {
     super();
@@ -90,7 +77,7 @@ export class LiveSession extends EventEmitter<Events> {
       ports: (signal) => this.connection(signal),
     });
     this.from = this.session.setup.options.observations;
-    this.sampled = this.session.nodes.filter((node) => isSampled(node.reply)).length;
+    this.meter = new Meter(this.session);
     const kind = this.ended ? 'end' : this.session.cursor.id === 0 ? 'entry' : 'goto';
     this.status = this.ended ? 'ended' : 'stopped';
     const text = [stopText(kind, this.session), options.notice].filter(Boolean).join('. ');
@@ -103,12 +90,12 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** Tokens sampled in this session, all branches. */
   get tokens(): number {
-    return this.sampled;
+    return this.meter.tokens;
   }
 
   /** Time spent running since it was opened, in seconds. */
   get seconds(): number {
-    return (this.milliseconds + (this.running?.milliseconds ?? 0)) / 1000;
+    return (this.meter.milliseconds + (this.running?.milliseconds ?? 0)) / 1000;
   }
 
   get canStepBack(): boolean {
@@ -133,7 +120,7 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** To be given every record of the session, by whoever made it. */
   noted(record: SessionRecord): void {
-    if (record.t === 'reply' && isSampled(record.reply)) this.sampled++;
+    this.meter.noted(record);
     if (this.running) this.patience.begin();
     this.emit('record', record);
   }
@@ -161,52 +148,29 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** Back to the nearest earlier step that `watch` stops at, else to the start. */
   reverseContinue(by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      const path = this.session.path();
-      for (let i = path.length - 2; i > 0; i--) {
-        const found = this.seenAt(path[i]!.id);
-        if (!found) continue;
-        this.session.move(path[i]!.id);
-        return found;
-      }
-      this.session.move(0);
-      return { kind: 'entry' };
-    });
+    return this.jump(
+      by,
+      toEarlier((node) => this.seenAt(node)),
+    );
   }
 
   /** The whole task again from its first token; the branch left behind is kept. */
   restart(by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      restartTask(this.session);
-      return { kind: 'entry' };
-    });
+    return this.jump(by, restarted);
   }
 
   /** Puts an alternative in the place of the token at `node`. */
   choose(node: number, alternative: number, by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      const { reply } = this.session.node(node);
-      const choice =
-        reply?.kind === 'token' && reply.token.alternatives.find((other) => other.id === alternative);
-      if (!choice) throw new RangeError(`node ${node} has no alternative ${alternative}`);
-      chooseAlternative(this.session, node, choice);
-      return { kind: this.ended ? 'end' : 'goto' };
-    });
+    return this.jump(by, alternativeAt(node, alternative));
   }
 
   /** Begins the output at `node` again, with other draws, and stops before its first token. */
   restartOutput(node: number, by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      sampleAgain(this.session, node);
-      return { kind: 'goto' };
-    });
+    return this.jump(by, beforeOutput(node));
   }
 
   goto(node: number, by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      this.session.move(node);
-      return { kind: this.ended ? 'end' : 'goto' };
-    });
+    return this.jump(by, to(node));
   }
 
   /** Samples the output at `node` again, all of it. */
@@ -220,10 +184,7 @@ export class LiveSession extends EventEmitter<Events> {
 
   /** Puts the real answer in the place of the one at `node`, in a branch of its own. */
   take(node: number, by: Surface = 'debugger'): Promise<void> {
-    return this.jump(by, () => {
-      takeReal(this.session, node, this.beside.get(node));
-      return { kind: this.ended ? 'end' : 'goto' };
-    });
+    return this.jump(by, realAnswerAt(node, this.beside.get(node)));
   }
 
   /**
@@ -257,10 +218,10 @@ export class LiveSession extends EventEmitter<Events> {
   }
 
   /** Moves at once what stands still; Step Back undoes it. */
-  private async jump(by: Surface, go: () => Reason): Promise<void> {
+  private async jump(by: Surface, move: Move): Promise<void> {
     await this.pause();
     const from = this.steps.place();
-    const { kind, exception } = go();
+    const { kind, exception } = move(this.session);
     this.steps.did(from);
     this.stand(kind, by, exception);
   }
@@ -297,7 +258,7 @@ export class LiveSession extends EventEmitter<Events> {
       if (kind === 'failed') this.fail(error);
     }
     this.patience.end();
-    this.milliseconds += run.milliseconds;
+    this.meter.milliseconds += run.milliseconds;
     this.running = null;
     const hasMoved = kind !== 'failed' && this.session.cursor.id !== from;
     const seen = different ?? (hasMoved ? this.seenAt(this.session.cursor.id) : null);
@@ -326,9 +287,4 @@ export class LiveSession extends EventEmitter<Events> {
     this.lastStop = { kind, text, by, ...(exception && { exception }) };
     this.emit('stop', this.lastStop);
   }
-}
-
-function isSampled(reply: unknown): boolean {
-  const { kind, token } = (reply ?? {}) as { kind?: string; token?: { origin: string } };
-  return kind === 'token' && token?.origin === 'sampled';
 }

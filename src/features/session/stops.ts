@@ -1,6 +1,6 @@
 /** Where a session stands and why it stopped there, in words. */
 import { currentOutput, currentTurnIndex } from '../../core/rehearsal/machine';
-import type { Session } from '../../core/rehearsal/session';
+import type { Session, SessionRecord } from '../../core/rehearsal/session';
 import type { State } from '../../core/rehearsal/types';
 import { rewardOf } from '../../core/reward/rollout';
 
@@ -66,4 +66,19 @@ export function stopText(kind: StopKind, session: Session): string {
     default:
       return `Stopped at ${place}`;
   }
+}
+
+/** What an open session tells whoever shows it. */
+export interface SessionEvents {
+  /** A node was added or the cursor moved; many in a second while it runs. */
+  record: [SessionRecord];
+  /** It began to run. */
+  run: [Surface];
+  /** It stands still again, or its place changed while it stood. */
+  stop: [Stop];
+  /** Still running, with something to tell: what it waits for. */
+  notice: [];
+  /** Who answers the next calls was changed. */
+  observations: [];
+  close: [];
 }
