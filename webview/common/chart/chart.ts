@@ -8,6 +8,7 @@ import './chart.css';
 import { el, oncePerFrame, setAttribute } from '../dom';
 import { Labels } from './labels';
 import { type Palette, paintOver, paintUnder } from './paint';
+import { endSteps, quarters, rangeOfSteps, rangeOfValues, roundSteps } from './scale';
 import type { Plot } from './types';
 
 export interface ChartOptions {
@@ -123,15 +124,15 @@ export class Chart {
           move: (chart, left, top) => [this.snapped(chart, left), top],
         },
         scales: {
-          x: { time: false, range: () => this.rangeOfSteps() },
-          y: { range: (_, low, high) => this.rangeOfValues(low, high) },
+          x: { time: false, range: () => rangeOfSteps(this.plot) },
+          y: { range: (_, low, high) => rangeOfValues(this.plot, low, high) },
         },
         axes: [
           {
             ...axis,
             size: 20,
             grid: { show: false },
-            splits: (_, __, low, high) => (small ? this.endSteps() : roundSteps(low, high)),
+            splits: (_, __, low, high) => (small ? endSteps(this.plot) : roundSteps(low, high)),
             values: (_, splits) =>
               splits.map((v, i) => (i === 0 && !small ? `step ${Math.ceil(v)}` : String(Math.round(v)))),
           },
@@ -177,31 +178,6 @@ export class Chart {
       this.pick();
     });
     this.chart.over.addEventListener('mouseleave', () => this.look(null));
-  }
-
-  private rangeOfSteps(): [number, number] {
-    const { steps, stacked } = this.plot;
-    const [first, last] = [steps[0] ?? 0, steps.at(-1) ?? 1];
-    const aside = stacked ? 0.6 : 0;
-    return [first - aside, Math.max(last, first + 1) + aside];
-  }
-
-  private endSteps(): number[] {
-    const { steps } = this.plot;
-    return [...new Set([steps[0] ?? 0, steps.at(-1) ?? 1])];
-  }
-
-  private rangeOfValues(low: number | null, high: number | null): [number, number] {
-    const { range, limits = [], stacked, steps, curves } = this.plot;
-    const sums = stacked
-      ? steps.map((_, i) => curves.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
-      : [];
-    const bounds = curves.flatMap((curve) => [...(curve.low ?? []), ...(curve.high ?? [])]);
-    const all = [low, high, ...(range ?? []), ...limits.map(({ value }) => value * 1.2), ...sums, ...bounds];
-    const known = all.filter((value): value is number => value !== null && Number.isFinite(value));
-    const least = Math.min(0, ...known);
-    const most = Math.max(...known, least);
-    return [least, most > least ? most : least + 1];
   }
 
   private resize(): void {
@@ -280,19 +256,6 @@ export class Chart {
 /** A value with none beside it makes no line: it shows as a point. */
 function alone(values: readonly (number | null)[] | undefined): boolean {
   return (values ?? []).filter((value) => value !== null).length === 1;
-}
-
-function quarters(low: number, high: number): number[] {
-  return [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
-}
-
-/** Round steps, about eight. */
-function roundSteps(low: number, high: number): number[] {
-  const size =
-    [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000].find((one) => (high - low) / one <= 8) ?? 2000;
-  const found: number[] = [];
-  for (let at = Math.ceil(low / size) * size; at <= high; at += size) found.push(at);
-  return found;
 }
 
 function isHighContrast(): boolean {
