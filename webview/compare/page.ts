@@ -2,7 +2,6 @@
 import type { ComparisonView, PairView } from '../../src/core/fidelity/view.types';
 import type { CompareHead, FromCompare, RowFilter, ToCompare } from '../common/compare';
 import { el } from '../common/dom';
-import { button } from '../common/toolkit';
 import { Confusion } from './confusion';
 import { Figures } from './figures';
 import { Filters } from './filters';
@@ -11,6 +10,7 @@ import { Head } from './head';
 import { CallList } from './list';
 import { Models } from './models';
 import { PairPane } from './pair';
+import { ToolBar } from './tool-bar';
 import { type Cell, ToolTable } from './tools';
 
 export interface Saved {
@@ -36,7 +36,7 @@ export class ComparePage {
   private readonly filters: Filters;
   private readonly list: CallList;
   private readonly pane: PairPane;
-  private readonly toolBar = el('div', { class: 'toolbar', hidden: true });
+  private readonly toolBar: ToolBar;
   private readonly spoken = el('div', { class: 'sr', role: 'status', 'aria-live': 'polite' });
   private view: ComparisonView | null = null;
   private status: CompareHead['status'] | null = null;
@@ -52,6 +52,7 @@ export class ComparePage {
     const { post } = options;
     this.head = new Head(post, (side) => this.setSide(side));
     this.figures = new Figures({ show: (what) => this.filters.setShow(what) });
+    this.toolBar = new ToolBar(post);
     this.tools = new ToolTable((cell) => this.filters.setCell(cell));
     this.confusion = new Confusion((real, rehearsed) => this.filters.setOutcomes(real, rehearsed));
     this.filters = new Filters((filter) => this.setFilter(filter));
@@ -73,7 +74,7 @@ export class ComparePage {
       'tables',
       this.models.element,
       this.tools.element,
-      this.toolBar,
+      this.toolBar.element,
       this.confusion.element,
     );
     const right = el('div', 'calls', this.filters.element, this.list.element, this.pane.element);
@@ -167,40 +168,10 @@ export class ComparePage {
     return tool === undefined ? null : { tool, ...(field !== undefined && { field }), ...(kind && { kind }) };
   }
 
-  /** What can be done with all calls of the tool that is looked at. */
   private showToolBar(): void {
     const { filter, side } = this.state;
     const tool = this.view?.sides[side]?.tools.find((one) => one.tool === filter.tool);
-    this.toolBar.hidden = !tool;
-    this.toolBar.replaceChildren();
-    if (!tool) return;
-    const { post } = this.options;
-    const { field } = filter;
-    if (tool.recordable > 0) {
-      this.toolBar.append(
-        button({
-          label: `Record ${tool.recordable === 1 ? 'the Real Answer' : `the ${tool.recordable} Real Answers`} That Differ${tool.recordable === 1 ? 's' : ''}`,
-          icon: 'save-all',
-          onClick: () => post({ type: 'recordAll', tool: tool.tool, side }),
-        }),
-      );
-    }
-    if (field !== undefined && field !== '$')
-      this.toolBar.append(
-        button({
-          label: 'Ignore This Field',
-          icon: 'eye-closed',
-          onClick: () => post({ type: 'ignore', path: field }),
-        }),
-      );
-    this.toolBar.append(
-      button({
-        label: 'Go to Tool',
-        icon: 'go-to-file',
-        look: 'quiet',
-        onClick: () => post({ type: 'tool', tool: tool.tool }),
-      }),
-    );
+    this.toolBar.update(tool ?? null, { field: filter.field, side });
   }
 
   private askForList(): void {
