@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Frame, Page } from 'playwright-core';
+import type { ComparisonRun } from '../../src/core/fidelity/comparison';
 import { comparisonsFolder, listComparisons, readComparison } from '../../src/node/fidelity/file';
 import { stopServer } from '../../src/node/server/ensure';
 import { pick, runCommand, shot, until, webviewWith } from '../harness/page';
@@ -115,7 +116,7 @@ describe('comparing in the workbench', function () {
       'the other model',
       180_000,
     );
-    const callsOf = ({ pairs: all }: typeof first) => all.map(({ index, real }) => ({ index, real }));
+    const callsOf = ({ pairs: all }: ComparisonRun) => all.map(({ index, real }) => ({ index, real }));
     assert.deepEqual(callsOf(second!), callsOf(first!));
     assert.ok(second!.pairs.every(({ durationMs }) => durationMs === null));
     await until(
