@@ -93,16 +93,8 @@ export class PairPane {
       el('div', 'line', group, this.note),
       el('div', 'line', this.record, this.ignore),
     );
-    const head = el(
-      'div',
-      'head',
-      this.title,
-      el('span', 'grow'),
-      this.before,
-      this.after,
-      this.debug,
-      this.open,
-    );
+    const buttons = el('span', 'buttons', this.before, this.after, this.debug, this.open);
+    const head = el('div', 'head', this.title, buttons);
     this.element.append(head, this.about, this.empty, this.body, this.judge);
     this.show(null, '');
   }
