@@ -1,10 +1,11 @@
 /** What `npm start` decides before it installs or opens anything. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findPython } from '../../../scripts/lib/python.mjs';
 import { chooseEditor } from '../../../scripts/start/editor.mjs';
+import { writeLogin, writeSettings } from '../../../scripts/start/profile.mjs';
 
 describe('npm start', () => {
   const code = (name: string) => (name === 'code' ? '/usr/bin/code' : undefined);
@@ -51,5 +52,23 @@ describe('npm start', () => {
       assert.ok('problem' in found);
       assert.match(found.problem, /no-such-python runs/);
     });
+  });
+});
+
+describe('the browser workbench of npm start', () => {
+  it('is quiet the first time, and keeps what a person has set', () => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'rehearsal-profile-'));
+    const file = path.join(dir, 'User/settings.json');
+    const read = () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    try {
+      writeSettings(dir);
+      assert.equal(read()['chat.disableAIFeatures'], true);
+      writeFileSync(file, '{"workbench.colorTheme": "Red"}');
+      writeSettings(dir);
+      assert.deepEqual(read(), { 'workbench.colorTheme': 'Red' });
+      assert.match(readFileSync(writeLogin(dir), 'utf8'), /password stands in the terminal/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 });

@@ -1,0 +1,2 @@
+export function writeSettings(dataDir: string): void;
+export function writeLogin(dataDir: string): string;
