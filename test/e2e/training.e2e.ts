@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Frame, Page } from 'playwright-core';
+import type { Frame, Locator, Page } from 'playwright-core';
 import type { Metrics, RolloutRecord, RunStatus } from '../../src/core/training/run.types';
 import { readDiscovery } from '../../src/node/server/discovery';
 import { stopServer } from '../../src/node/server/ensure';
@@ -100,6 +100,32 @@ async function saveAs(target: string, suggestion: RegExp): Promise<void> {
 const withCheckpoint = (step: number, what: 'use' | 'branch' | 'export') =>
   run.locator(`select[data-at="${step}"]`).selectOption(what);
 
+/** Right-clicks and chooses. A menu takes no press in its first tenth of a second, so it is pressed until it is gone. */
+async function chooseFromMenu(element: Locator, label: string): Promise<void> {
+  await element.click({ button: 'right' });
+  const item = page.locator('.monaco-menu .action-item').filter({ hasText: label });
+  await item.waitFor();
+  await until(async () => {
+    await item.click({ timeout: 1000 }).catch(() => {}); // it goes as it is pressed
+    return (await item.count()) === 0;
+  }, `the menu to close after ${label}`);
+}
+
+/** Waits for a tooltip; a row that is drawn anew meanwhile has to be pointed at again. */
+async function hoverOver(element: Locator, says: string): Promise<void> {
+  const tooltip = page.locator('.monaco-hover').filter({ hasText: says });
+  await until(async () => {
+    await page.mouse.move(700, 3);
+    await element.hover();
+    return tooltip.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    );
+  }, `the tooltip ${says}`);
+  await page.mouse.move(700, 3);
+  await tooltip.waitFor({ state: 'hidden' });
+}
+
 /** Waits for a notification; gives what the pattern found. */
 const said = (what: RegExp) =>
   until(
@@ -114,6 +140,12 @@ async function inState(state: string): Promise<void> {
 }
 const stepsDone = async () => Number(/(\d+) of 4/.exec(await text('.facts'))![1]);
 
+/** Waits until a setting has a value in the page over the file. */
+const shows = (setting: string, value: string) =>
+  until(
+    async () => (await run.getByLabel(setting, { exact: true }).inputValue()) === value,
+    `${setting} to be ${value}`,
+  );
 const row = (of: RegExp) => page.locator('.monaco-list-row').filter({ hasText: of });
 const dialog = () => page.locator('.monaco-dialog-box');
 const runFolder = (id: string) => path.join(homeAt(environment.REHEARSAL_HOME).runs, id);
@@ -157,7 +189,7 @@ describe('a training run, as a person makes it', function () {
       .filter({ hasText: 'Launch Training' })
       .click({ timeout: 60_000 });
     run = await webviewWith(page, '.page.file');
-    assert.equal(await run.getByLabel('Steps', { exact: true }).inputValue(), '9');
+    await shows('Steps', '9');
     await run.getByLabel('Steps', { exact: true }).fill('4');
     await page.keyboard.press('Enter');
     await page.locator('.tab.active.dirty').waitFor();
@@ -177,10 +209,7 @@ describe('a training run, as a person makes it', function () {
     await run.locator('[data-path="groupSize"] .problem.fail').waitFor({ timeout: 60_000 });
     assert.equal(await run.locator('vscode-button.primary').getAttribute('aria-disabled'), 'true');
     await page.keyboard.press('Control+Z');
-    await until(
-      async () => (await run.getByLabel('Group size', { exact: true }).inputValue()) === '4',
-      'undo',
-    );
+    await shows('Group size', '4');
   });
 
   it('is estimated by a step that is measured', async function () {
@@ -306,9 +335,8 @@ describe('a training run, as a person makes it', function () {
     await withCheckpoint(4, 'branch');
     await page.locator('.tab.active').filter({ hasText: 'quick-from-4.training.json' }).waitFor();
     run = await webviewWith(page, '.page.file');
-    const steps = run.getByLabel('Steps', { exact: true });
-    assert.equal(await steps.inputValue(), '4', 'the settings are those of the run');
-    await steps.fill('400'); // it will not end by itself
+    await shows('Steps', '4'); // as the run had it
+    await run.getByLabel('Steps', { exact: true }).fill('400'); // it will not end by itself
     await page.keyboard.press('Enter');
     await page.locator('.tab.active.dirty').waitFor();
     await page.keyboard.press('Control+S');
@@ -326,8 +354,6 @@ describe('a training run, as a person makes it', function () {
     const rows = fs.readFileSync(path.join(runFolder(branch), 'metrics.jsonl'), 'utf8').split('\n');
     const first = JSON.parse(rows[0]!) as Metrics;
     assert.deepEqual([first.step, first.rollouts, first.evaluation?.realSuccess?.n], [0, 0, 4]);
-    await row(/quick-from-4/).hover();
-    await page.locator('.monaco-hover').filter({ hasText: 'Branched from step 4 of quick-1' }).waitFor();
     await looks('training-branch');
   });
 
@@ -357,12 +383,12 @@ describe('a training run, as a person makes it', function () {
     assert.ok(before.every(({ success }) => success!.value <= best.success!.value));
     await page.locator('.statusbar-item').filter({ hasText: model }).first().waitFor();
     await clearNotifications();
+    await hoverOver(row(/quick-from-4/), 'Branched from step 4 of quick-1');
   });
 
   it('is deleted with its folder after a question, and not at all by Cancel', async () => {
     for (const answer of ['Cancel', 'Delete']) {
-      await row(/quick-from-4/).click({ button: 'right' });
-      await page.locator('.monaco-menu .action-item').filter({ hasText: 'Delete Run' }).click();
+      await chooseFromMenu(row(/quick-from-4/), 'Delete Run');
       assert.match(await dialog().innerText(), /Delete the run quick-from-4\?[\s\S]*cannot be undone/);
       await looks('training-delete');
       await dialog().getByRole('button', { name: answer, exact: true }).click();
