@@ -11,7 +11,7 @@ export interface BenchEngine {
 
 /** @param model `name=folder` */
 export async function startEngine(bench: Bench, model: string, ...more: string[]): Promise<BenchEngine> {
-  const args = ['-m', 'rehearsal_engine', '--model', model, '--device', 'cpu', '--threads', '1'];
+  const args = ['-m', 'rehearsal_engine', '--model', model, '--device', 'cpu'];
   const engine = spawn(bench.python, [...args, '--exit-with-parent', ...more], {
     cwd: path.join(bench.root, 'server/engine'),
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,4 +1,4 @@
-/** What the rows over HTTP need: a model of nano's size with random weights, and a server of its own for it. */
+/** What the rows over HTTP need: models to measure, and a server of its own for each. */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -17,6 +17,28 @@ export function randomModel(bench: Bench): Promise<string> {
     await promisify(execFile)(bench.python, ['-m', 'rehearsal_engine.random_model', folder], { cwd });
     return { value: folder };
   });
+}
+
+/** What the models of a row are, for people. */
+export const USABLE = "nano's answers at the cost of 102 million parameters";
+export const NANO = 'nano as it is, 1.45 million parameters';
+
+/**
+ * Folder of a model that gives the answers of nano (or nano-novice) at the cost of one that people use: 102 million
+ * parameters in 16 layers. See `rehearsal_engine.widened` for why its answers are the same.
+ */
+export function usableModel(bench: Bench, of: 'nano' | 'nano-novice'): Promise<string> {
+  return bench.shared(`usable ${of}`, async () => {
+    const folder = path.join(bench.scratch, `usable-${of}`);
+    const cwd = path.join(bench.root, 'server/engine');
+    const args = ['-m', 'rehearsal_engine.widened', nanoModel(bench, of), folder];
+    await promisify(execFile)(bench.python, args, { cwd });
+    return { value: folder };
+  });
+}
+
+export function nanoModel({ root }: Bench, name: 'nano' | 'nano-novice'): string {
+  return path.join(root, 'server/nano/models', name);
 }
 
 export interface BenchServer {

@@ -13,22 +13,35 @@ import { RunStore } from '../../../src/node/runs/store';
 import { readTraining } from '../../../src/node/training-files';
 import { startEngine } from '../engine';
 import type { Bench, Row } from '../row';
+import { NANO, nanoModel, USABLE, usableModel } from '../server';
 
-const STEPS = 6;
-/** The first steps compile and connect. */
-const WARM = 2;
 const MANY = 200;
 const TICK_MS = 20;
 
 export const runnerRows: Row[] = [
   {
     id: 'runner-share',
-    what: "CPU time of the runner's own process ÷ time of a step (nano-novice, the shop's default run)",
+    what: `CPU time of the runner's own process ÷ time of a step (${USABLE}, LoRA, 4 of the shop's tasks × 8 rollouts)`,
     unit: '',
     goal: 0.05,
     better: 'lower',
     peer: 'the whole step',
-    measure: share,
+    measure: async (bench) =>
+      share(bench, 'runner-share', await learning(bench, 'usable', await usableModel(bench, 'nano-novice')), {
+        steps: 4,
+        warm: 1,
+        settings: { weights: 'lora', tasksPerStep: 4, groupSize: 8 },
+      }),
+  },
+  {
+    id: 'runner-share-nano',
+    what: `CPU time of the runner's own process ÷ time of a step (${NANO}, nano-novice, the shop's default run)`,
+    unit: '',
+    goal: 0.05,
+    better: 'lower',
+    peer: 'the whole step',
+    measure: async (bench) =>
+      share(bench, 'runner-share-nano', await novice(bench), { steps: 6, warm: 2, settings: {} }),
   },
   {
     id: 'rollouts-200',
@@ -41,26 +54,39 @@ export const runnerRows: Row[] = [
   },
 ];
 
+interface Run {
+  steps: number;
+  /** Of these, the first, which compile and connect. */
+  warm: number;
+  /** What differs from the shop's own run. */
+  settings: Partial<Settings>;
+}
+
 /** Rows of a short run by the very loop that the server runs, in this process. */
-async function share(bench: Bench): Promise<number[]> {
-  const { baseUrl, runs } = await novice(bench);
+async function share(
+  bench: Bench,
+  id: string,
+  { baseUrl, runs, model }: Learning,
+  { steps, warm, settings }: Run,
+) {
   const { config } = await readTraining(path.join(bench.root, 'examples/shop/shop.training.json'));
   if (!config) throw new Error('shop.training.json does not load');
-  const settings: Settings = {
+  const short: Settings = {
     ...config.settings,
-    model: 'novice',
-    steps: STEPS,
+    model,
+    steps,
     evaluation: { every: 0, attempts: 1, recorded: false },
-    checkpoints: { every: STEPS, keep: 1 },
+    checkpoints: { every: steps, keep: 1 },
+    ...settings,
   };
-  const store = RunStore.create(runs, { ...config, settings, parts: { ...config.parts, test: [] } });
+  const store = RunStore.create(runs, { ...config, settings: short, parts: { ...config.parts, test: [] } });
   const ports = { engine: async () => ({ baseUrl }), executor: null, now: () => new Date().toISOString() };
   await train({ store, ports, signal: new AbortController().signal });
   if (store.status.state !== 'done') throw new Error(store.status.message);
-  const rows = store.metrics().filter(({ step }) => step > WARM);
+  const rows = store.metrics().filter(({ step }) => step > warm);
   await store.close();
   return rows.map(({ step, seconds }) => {
-    bench.log(`runner-share: step ${step}, ${seconds.other.toFixed(3)} of ${seconds.total.toFixed(2)} s`);
+    bench.log(`${id}: step ${step}, ${seconds.other.toFixed(3)} of ${seconds.total.toFixed(2)} s`);
     return seconds.other / seconds.total;
   });
 }
@@ -129,18 +155,26 @@ async function eventStream(): Promise<{ end(): number }> {
   };
 }
 
-interface Novice {
+interface Learning {
   baseUrl: string;
   /** Folder of runs, in which the engine keeps checkpoints. */
   runs: string;
+  /** Its name there. */
+  model: string;
 }
 
-function novice(bench: Bench): Promise<Novice> {
-  return bench.shared('novice that learns', async () => {
-    const runs = path.join(bench.scratch, 'novice/runs');
+function learning(bench: Bench, name: string, folder: string): Promise<Learning> {
+  return bench.shared(`${name} that learns`, async () => {
+    const runs = path.join(bench.scratch, `${name}/runs`);
     fs.mkdirSync(runs, { recursive: true });
-    const model = `novice=${path.join(bench.root, 'server/nano/models/nano-novice')}`;
-    const engine = await startEngine(bench, model, '--checkpoints', runs);
-    return { value: { baseUrl: engine.baseUrl, runs }, end: async () => void engine.process.kill('SIGKILL') };
+    const engine = await startEngine(bench, `${name}=${folder}`, '--checkpoints', runs);
+    return {
+      value: { baseUrl: engine.baseUrl, runs, model: name },
+      end: async () => void engine.process.kill('SIGKILL'),
+    };
   });
+}
+
+function novice(bench: Bench): Promise<Learning> {
+  return learning(bench, 'novice', nanoModel(bench, 'nano-novice'));
 }
