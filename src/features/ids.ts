@@ -81,6 +81,8 @@ export const Setting = {
 export const ContextKey = {
   /** What the server does: see `ServerState` in `server/connection.ts`. */
   serverState: 'rehearsal.serverState',
+  /** It answers: the walkthrough's step is done. Of expressions VS Code sees no change there. */
+  serverReady: 'rehearsal.serverReady',
   /** The workspace has at least one environment file. */
   hasEnvironments: 'rehearsal.hasEnvironments',
   /** As `isWorkspaceTrusted`, which a window that is just opening sets much later. */

@@ -23,6 +23,8 @@ export function registerServer({ context, config, log, showError }: ServerDepend
   const server = new ServerConnection(config, local, tokens, log);
   const publishState = () => {
     void vscode.commands.executeCommand('setContext', ContextKey.serverState, server.status.state);
+    const isReady = server.status.state === 'ready';
+    void vscode.commands.executeCommand('setContext', ContextKey.serverReady, isReady);
     void vscode.commands.executeCommand('setContext', ContextKey.trusted, vscode.workspace.isTrusted);
   };
   const look = () => server.lookQuietly();
