@@ -21,7 +21,7 @@ const TICK_MS = 20;
 export const runnerRows: Row[] = [
   {
     id: 'runner-share',
-    what: `CPU time of the runner's own process ÷ time of a step (${USABLE}, LoRA, 4 of the shop's tasks × 8 rollouts)`,
+    what: `CPU time of the runner's own process ÷ time of a step (${USABLE}, LoRA, 2 of the shop's tasks × 8 rollouts)`,
     unit: '',
     goal: 0.05,
     better: 'lower',
@@ -30,7 +30,7 @@ export const runnerRows: Row[] = [
       share(bench, 'runner-share', await learning(bench, 'usable', await usableModel(bench, 'nano-novice')), {
         steps: 4,
         warm: 1,
-        settings: { weights: 'lora', tasksPerStep: 4, groupSize: 8 },
+        settings: { weights: 'lora', tasksPerStep: 2, groupSize: 8 },
       }),
   },
   {
