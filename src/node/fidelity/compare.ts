@@ -4,19 +4,17 @@
  */
 import { createRenderer } from '../../core/conversation/render';
 import type { Environment, Example, Task } from '../../core/environment/types';
-import { authorVerdict, rulesOf } from '../../core/fidelity/author';
-import { compareAnswers } from '../../core/fidelity/compare';
 import type { ComparedCall, Uncompared } from '../../core/fidelity/comparison';
-import { equalJson, formatJson, type Json, type JsonObject } from '../../core/json';
+import { equalJson, formatJson, type Json } from '../../core/json';
 import type { Policy, Sampling, Signal } from '../../core/policy';
 import { rehearseCall, rehearseHere, retold } from '../../core/rehearsal/ask';
 import { drive, type Ports, toTheEnd } from '../../core/rehearsal/drivers';
-import { promptIds } from '../../core/rehearsal/lists';
 import { start } from '../../core/rehearsal/machine';
 import { mixSeed } from '../../core/rehearsal/seed';
 import { Session } from '../../core/rehearsal/session';
 import type { CallStep, Setup, State } from '../../core/rehearsal/types';
 import type { Execution, Executor, ToolSession } from '../tools';
+import { pairOf, scored } from './pairs';
 import { answerScorer, type Scorer } from './surprise';
 
 /**
@@ -249,58 +247,4 @@ async function compareSame(
 
 function uncomparedTask({ id }: Task, reason: string, { onUncompared }: CompareOptions): void {
   onUncompared({ task: id, index: 0, tool: '', arguments: null, reason });
-}
-
-/** Hands on a pair with its surprise. That an answer cannot be scored is told, and takes nothing from the rest. */
-async function scored(
-  pair: ComparedCall,
-  step: CallStep,
-  scorer: Scorer | null,
-  { signal, onPair }: CompareOptions,
-): Promise<void> {
-  const prompt = step.rehearsal?.prompt;
-  if (!scorer || !prompt) return onPair(pair);
-  let more: Pick<ComparedCall, 'surprise' | 'unscored'>;
-  try {
-    more = { surprise: await scorer(promptIds(prompt, null), pair.real, signal) };
-  } catch (error) {
-    if (signal?.aborted) return;
-    more = { unscored: (error as Error).message };
-  }
-  onPair({ ...pair, ...more });
-}
-
-function pairOf(
-  step: CallStep,
-  call: { tool: string; arguments: Json },
-  real: { outcome: 'result' | 'error'; value: Json },
-  more: Pick<ComparedCall, 'task' | 'index' | 'afterWrite' | 'state'> & {
-    execution: Execution | null;
-    recorded?: boolean;
-  },
-  { environment }: CompareOptions,
-): ComparedCall {
-  const { outcome, value, raw, source } = step.observation!;
-  const { task, index, execution, recorded = execution === null, afterWrite, state } = more;
-  const rehearsed = { outcome, value };
-  const pair = {
-    tool: call.tool,
-    arguments: call.arguments as JsonObject,
-    real: { outcome: real.outcome, value: real.value },
-    rehearsed,
-  };
-  return {
-    ...pair,
-    comparison: compareAnswers(rehearsed, pair.real, rulesOf(environment)),
-    author: authorVerdict(environment.examples, pair),
-    task,
-    index,
-    source,
-    ...(raw === undefined ? {} : { raw }),
-    recorded,
-    ...(state === undefined ? {} : { state }),
-    afterWrite,
-    durationMs: execution ? execution.durationMs : null,
-    ...(execution?.notes?.length ? { notes: execution.notes } : {}),
-  };
 }
