@@ -1,4 +1,5 @@
 /** `rehearsal step`: one task, token by token, in the terminal. */
+
 import path from 'node:path';
 import { createRenderer } from '../core/conversation/render';
 import type { Environment, Task } from '../core/environment/types';
@@ -8,6 +9,7 @@ import type { SessionRecord } from '../core/rehearsal/session';
 import type { Setup } from '../core/rehearsal/types';
 import { usableEnvironment } from '../node/environments';
 import { errors, NodeError } from '../node/errors';
+import { modelErrors } from '../node/policies/errors';
 import { createSession, loadSession, openSession, type StoredSession } from '../node/sessions/file';
 import { executePort } from '../node/tools';
 import { withServerTools } from '../node/tools/server-tools';
@@ -150,7 +152,7 @@ async function resume(
   const wanted = { ...values, model: values.model ?? model };
   const policy = await connect(wanted, terminal.say, terminal.signal).catch((error) => {
     const isGone = error instanceof NodeError && error.code === 'model-unknown' && values.model === undefined;
-    throw isGone ? errors.sessionModel(model, error) : error;
+    throw isGone ? modelErrors.sessionModel(model, error) : error;
   });
   return { stored: openSession(file, { onRecord }), policy, real: null };
 }

@@ -60,7 +60,7 @@ export class StreamDiedError extends NodeError {}
 
 const SHOW_LOG = { title: 'Show Log', id: 'showLog' };
 const START_SERVER = { title: 'Start Server', id: 'startServer' };
-const SELECT_MODEL = { title: 'Select Model', id: 'selectModel' };
+export const SELECT_MODEL = { title: 'Select Model', id: 'selectModel' };
 const SET_UP = { title: 'Set Up Server', id: 'setUpServer' };
 const SET_TOKEN = { title: 'Set Token', id: 'setServerToken' };
 
@@ -72,7 +72,7 @@ export function oneLine(text: string, most = 300): string {
 }
 
 /** Without the full stop that our sentences put there themselves. */
-const reason = (text: string) => reasonOf(oneLine(text));
+export const reason = (text: string) => reasonOf(oneLine(text));
 
 /** The first of many, and how many more there are. */
 function some(texts: readonly string[], between: string): string {
@@ -145,57 +145,6 @@ export const errors = {
       'score-unsupported',
       `The server at ${oneLine(url, 200)} cannot score: it gives no probabilities of a text that it did not write itself.`,
       'Use the embedded server or vLLM for that; everything else works here.',
-      SELECT_MODEL,
-    ),
-  noModel: (model: string, known: readonly string[]) =>
-    new NodeError(
-      'model-unknown',
-      `The server offers no model called ${oneLine(model, 100)}.`,
-      known.length
-        ? `It offers: ${known.map((name) => oneLine(name, 100)).join(', ')}.`
-        : 'It offers none at all.',
-      SELECT_MODEL,
-    ),
-  gone: (model: string) =>
-    new NodeError(
-      'model-unknown',
-      `The model ${oneLine(model, 100)} is not offered any more.`,
-      'Choose one that is.',
-      SELECT_MODEL,
-    ),
-  sessionModel: (model: string, { next, action }: UserError) =>
-    new NodeError(
-      'model-unknown',
-      `The session was made with the model ${oneLine(model, 100)}, which the server does not offer.`,
-      `To go on with another, name it with --model. ${next}`,
-      action,
-    ),
-  noCheckpoint: (run: string, step: number, steps: readonly number[]) =>
-    new NodeError(
-      'model-unknown',
-      `The run ${run} keeps no checkpoint of step ${step}.`,
-      `It has those of steps ${steps.join(', ')}; ${run} alone is the best of them.`,
-      SELECT_MODEL,
-    ),
-  noCheckpoints: (run: string) =>
-    new NodeError(
-      'model-unknown',
-      `The run ${run} keeps no checkpoint that the server offers as a model.`,
-      'Wait until one is written, or choose another model.',
-      SELECT_MODEL,
-    ),
-  noModels: (url: string) =>
-    new NodeError(
-      'model-unknown',
-      `The server at ${url} offers no model.`,
-      'Start it with a model, or choose another server.',
-      SELECT_MODEL,
-    ),
-  modelGone: (url: string, text: string) =>
-    new NodeError(
-      'model-unknown',
-      `The server at ${url} does not offer this model: ${reason(text)}.`,
-      'Choose one that it offers.',
       SELECT_MODEL,
     ),
   contextTooLong: (tokens: number | undefined, most: number | undefined) =>

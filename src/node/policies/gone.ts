@@ -1,10 +1,11 @@
 /** A model that is not offered any more: what it said can still be looked at, and nothing more is had of it. */
+
 import type { Policy, PolicyInfo } from '../../core/policy';
-import { errors } from '../errors';
+import { modelErrors } from './errors';
 
 export function gonePolicy(info: PolicyInfo): Policy {
   const asked = async (): Promise<never> => {
-    throw errors.gone(info.model);
+    throw modelErrors.gone(info.model);
   };
   return {
     // Nobody asks it for the probability of an answer.
@@ -12,7 +13,7 @@ export function gonePolicy(info: PolicyInfo): Policy {
     render: asked,
     decode: asked,
     sample: () => {
-      throw errors.gone(info.model);
+      throw modelErrors.gone(info.model);
     },
   };
 }

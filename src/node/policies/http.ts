@@ -1,8 +1,10 @@
 /** Requests to a model server, streams through the `openai` client, with everything that goes wrong said in our words. */
+
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai';
 import type { Signal } from '../../core/policy';
 import { errors, NodeError, oneLine } from '../errors';
 import { inOpenAIShape, withBounds } from './bounds';
+import { modelErrors } from './errors';
 import { directFetch, directValue } from './fetch';
 
 export interface ServerOptions {
@@ -158,7 +160,7 @@ export class ModelServer {
       return errors.contextTooLong(integer(body.n_prompt_tokens), integer(body.n_ctx));
     }
     if (status === 400 && TOO_LONG.test(text)) return errors.contextTooLong(...lengthsIn(text));
-    if (status === 404 && /\bmodel\b/i.test(text)) return errors.modelGone(this.url, text);
+    if (status === 404 && /\bmodel\b/i.test(text)) return modelErrors.modelGone(this.url, text);
     if (status === 503) return errors.unavailable(this.url, text);
     return errors.serverError(this.url, status, text);
   }

@@ -1,8 +1,9 @@
 /** Which model of a server is meant: one by its name, a checkpoint as `run/step`, or a run for its best checkpoint. */
+
 import type { Signal } from '../../core/policy';
 import type { RunStatus } from '../../core/training/run.types';
-import { errors } from '../errors';
 import { isRunId } from '../runs/ids';
+import { modelErrors } from './errors';
 import type { ModelServer } from './http';
 import type { ModelCard } from './models';
 
@@ -20,23 +21,23 @@ export async function pickModel(
   signal?: Signal,
 ): Promise<Picked> {
   const [first] = cards;
-  if (!first) throw errors.noModels(server.url);
+  if (!first) throw modelErrors.noModels(server.url);
   const plain = wanted === undefined ? first : cards.find(({ id }) => id === wanted);
   if (plain) return { card: plain, note: null };
   const [, run = '', step] = /^([^/]+)(?:\/(?:step-)?(\d+))?$/.exec(wanted!) ?? [];
-  if (!isRunId(run)) throw errors.noModel(wanted!, offered(cards));
+  if (!isRunId(run)) throw modelErrors.noModel(wanted!, offered(cards));
   const status = await statusOf(server, run, signal);
   const kept = keptOf(run, cards, status);
   if (!kept.length) {
-    if (status) throw errors.noCheckpoints(run);
-    throw errors.noModel(wanted!, offered(cards));
+    if (status) throw modelErrors.noCheckpoints(run);
+    throw modelErrors.noModel(wanted!, offered(cards));
   }
   const steps = kept.map((one) => one.step);
   const best = status?.bestStep ?? null;
   const meant =
     step !== undefined ? Number(step) : best !== null && steps.includes(best) ? best : steps.at(-1);
   const found = kept.find((one) => one.step === meant);
-  if (!found) throw errors.noCheckpoint(run, Number(step), steps);
+  if (!found) throw modelErrors.noCheckpoint(run, Number(step), steps);
   if (step !== undefined) return { card: found.card, note: null };
   const which =
     found.step === best ? 'its best checkpoint' : 'its last checkpoint (none is known as the best)';
