@@ -158,7 +158,7 @@ function environmentItem(
 ): vscode.TreeItem {
   const errors = diagnostics.filter((found) => found.severity === 'error').length;
   const made = environment
-    ? item(environment.name, state, 'symbol-namespace')
+    ? item(environment.name, errors ? Expanded : state, 'symbol-namespace')
     : item(path.basename(file), Expanded, 'error', '', 'list.errorForeground');
   const place = vscode.workspace.asRelativePath(file);
   made.description = errors ? `${place} · ${errors} ${errors === 1 ? 'problem' : 'problems'}` : place;

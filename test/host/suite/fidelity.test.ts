@@ -57,7 +57,10 @@ const differences = () =>
 
 async function isDone(): Promise<boolean> {
   const hidden = { op: 'attribute', selector: page('.progress'), name: 'hidden', webview: true } as const;
-  return (await driver<string | null>(hidden)) !== null && (await texts('.figure .big')).length > 0;
+  if ((await driver<string | null>(hidden)) === null) return false;
+  // A page that was sent nothing yet has a dash there.
+  const [fidelity] = await texts('.figure .big');
+  return fidelity !== undefined && fidelity !== '–';
 }
 
 /** What the person was asked; a test host refuses modal dialogs, so the answer is given here. */

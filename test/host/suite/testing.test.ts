@@ -76,6 +76,11 @@ describe('tasks in the Test Explorer', function () {
     assert.match(titles[1]!, /error.*0\/2/);
     assert.equal(savedSessions().length - before, 4);
     await vscode.commands.executeCommand('rehearsal.environments.focus');
+    await until(async () => (await rows('Environments')).some((row) => /checked/.test(row)), 'its row');
+    await driver({
+      op: 'click',
+      selector: '.pane:has(.title:text-is("Environments")) .monaco-list-row:has-text("checked")',
+    });
     await until(
       async () => (await rows('Environments')).some((row) => /never.*0\/2/.test(row)),
       'results in the tree',
