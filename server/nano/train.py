@@ -44,6 +44,7 @@ RECIPES = {
     # What follows starts from a trained model.
     "polish": Recipe(phases=(("polish", 950),), tokens=3072, muon=0.01, adam=1.5e-3),
     "consequences": Recipe(phases=(("consequences", 620),), tokens=3072, muon=0.01, adam=1.5e-3),
+    "answers": Recipe(phases=(("answers", 270),), tokens=3072, muon=0.006, adam=9e-4),
     "novice": Recipe(phases=(("novice", 160),), tokens=3072, muon=0.004, adam=6e-4),
 }
 

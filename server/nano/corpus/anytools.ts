@@ -258,12 +258,13 @@ function anyAnswer(call: AnyCall, value: JsonObject): string {
   return `The ${field} is ${said}.`;
 }
 
-/** A conversation of `count` requests with such tools. */
+/** A conversation of `count` requests with such tools: the words of its calls, and those of the answers. */
 export function anySession(
   tools: readonly AnyTool[],
   count: number,
   random: Random,
-  part: Part,
+  calls: Part,
+  answers: Part,
 ): SessionEvent[] {
   const events: SessionEvent[] = [];
   let wrote = false;
@@ -273,11 +274,13 @@ export function anySession(
       events.push({ kind: 'user', text: said }, { kind: 'answer', text: answer });
       continue;
     }
-    const call = anyCall(tools, random, part);
+    const call = anyCall(tools, random, calls);
     events.push({ kind: 'user', text: call.request });
     const failed =
       call.tool.needed.some((field) => /id$|number|code|reference/.test(field.name)) && random.chance(0.08);
-    const value = failed ? { error: `${capital(call.tool.noun)} not found` } : anyResult(call, random, part);
+    const value = failed
+      ? { error: `${capital(call.tool.noun)} not found` }
+      : anyResult(call, random, answers);
     events.push({
       kind: 'call',
       tool: call.tool.tool.name,

@@ -39,6 +39,10 @@ const FLIGHT_CHANGES = [...FLIGHT_KINDS, 'change', 'change', 'cancel'] as const;
 export interface CorpusOptions {
   /** What REHEARSE documents are made of, where not of the same words as the others. */
   rehearse?: Part;
+  /** What the calls in them are made of, where the tools are ones that nobody wrote: copying stays copying. */
+  calls?: Part;
+  /** Fewest and most requests in a session with such tools. */
+  requests?: readonly [number, number];
   /** Share of order ids sent without their # that ACT learns to send so: then it is a choice, if a rare one. */
   slips?: number;
 }
@@ -53,7 +57,7 @@ export function makeDocument(kind: Kind, random: Random, part: Part, options: Co
 
 function attempt(kind: Kind, random: Random, part: Part, options: CorpusOptions): Document | undefined {
   if (kind === 'copy') return copyDocument(random, part);
-  if (kind === 'act-any' || kind === 'rehearse-any') return anyDocument(kind, random, part);
+  if (kind === 'act-any' || kind === 'rehearse-any') return anyDocument(kind, random, part, options);
   const world = kind.endsWith('flights') ? flightsWorld : shopWorld;
   return worldDocument(kind, world, random, part, options);
 }
@@ -171,21 +175,32 @@ const POLICIES = [
   '',
 ];
 
-function anyDocument(kind: Kind, random: Random, part: Part): Document | undefined {
+function anyDocument(
+  kind: Kind,
+  random: Random,
+  part: Part,
+  { calls = part, requests = [1, 5] }: CorpusOptions,
+): Document | undefined {
   const made = anyTools(random, part);
   const tools = made.map((one) => one.tool);
   const environment = environmentOf({ name: 'any', policy: random.pick(POLICIES), tools });
-  let events = anySession(made, random.int(1, 5), random, part);
+  let events = anySession(made, random.int(...requests), random, calls, part);
   if (random.chance(0.06)) events = withRefused(events, tools, random);
   if (kind === 'act-any') return actDocument(kind, environment, events);
-  environment.examples = anyRecords(made, events, random, part);
+  environment.examples = anyRecords(made, events, random, calls, part);
   return rehearseDocument(kind, environment, events, random.chance(0.3));
 }
 
-function anyRecords(made: readonly AnyTool[], events: readonly SessionEvent[], random: Random, part: Part) {
+function anyRecords(
+  made: readonly AnyTool[],
+  events: readonly SessionEvent[],
+  random: Random,
+  calls: Part,
+  part: Part,
+) {
   if (random.chance(0.4)) return [];
   const list = Array.from({ length: random.int(1, 4) }, () => {
-    const call = anyCall(made, random, part);
+    const call = anyCall(made, random, calls);
     return example(call.tool.tool.name, call.arguments, anyResult(call, random, part));
   });
   for (const event of events) {

@@ -73,6 +73,19 @@ export const FILES: Record<
     },
     options: { slips: 0.25, rehearse: 'plain' },
   },
+  // Answers of tools that nobody wrote: they had 3 % of the loss before, and after `"status": "` anything could come.
+  answers: {
+    documents: 1600,
+    shares: {
+      'act-shop': 10,
+      'act-flights': 8,
+      'act-any': 18,
+      'rehearse-shop': 26,
+      'rehearse-flights': 10,
+      'rehearse-any': 28,
+    },
+    options: { slips: 0.25, rehearse: 'plain', calls: 'train', requests: [3, 6] },
+  },
 };
 
 const { values, positionals } = parseArgs({
