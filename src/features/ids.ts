@@ -81,8 +81,10 @@ export const Setting = {
 export const ContextKey = {
   /** What the server does: see `ServerState` in `server/connection.ts`. */
   serverState: 'rehearsal.serverState',
-  /** It answers: the walkthrough's step is done. Of expressions VS Code sees no change there. */
+  /** It answers: the walkthrough's step is done. */
   serverReady: 'rehearsal.serverReady',
+  /** The walkthrough was opened by us: VS Code takes no note of what was so before it knew the steps. */
+  welcomed: 'rehearsal.welcomed',
   /** The workspace has at least one environment file. */
   hasEnvironments: 'rehearsal.hasEnvironments',
   /** As `isWorkspaceTrusted`, which a window that is just opening sets much later. */

@@ -1,6 +1,6 @@
 /** The first window that `npm start` opens: the view and the walkthrough, once. */
 import * as vscode from 'vscode';
-import { ViewContainer, WALKTHROUGH } from '../ids';
+import { ContextKey, ViewContainer, WALKTHROUGH } from '../ids';
 
 const SHOWN = 'rehearsal.welcomed';
 
@@ -10,4 +10,5 @@ export async function welcome({ extension, globalState }: vscode.ExtensionContex
   await globalState.update(SHOWN, true);
   await vscode.commands.executeCommand(`workbench.view.extension.${ViewContainer}`);
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extension.id}#${WALKTHROUGH}`);
+  await vscode.commands.executeCommand('setContext', ContextKey.welcomed, true);
 }
