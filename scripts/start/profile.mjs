@@ -17,8 +17,6 @@ const SETTINGS = {
   'extensions.ignoreRecommendations': true,
   'git.openRepositoryInParentFolders': 'never',
   'remote.autoForwardPorts': false,
-  // Whoever ran npm start has run this clone's code; real tools are asked for one by one all the same.
-  'security.workspace.trust.enabled': false,
 };
 
 /** The page that asks for the password says where it stands. */
