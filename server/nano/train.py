@@ -50,7 +50,7 @@ RECIPES = {
 
 
 def config(tokenizer: PreTrainedTokenizerFast) -> Qwen3Config:
-    """1.67 M parameters: small enough to train here, large enough to copy, look up and choose."""
+    """1.45 M parameters: small enough to train here, large enough to copy, look up and choose."""
     return Qwen3Config(
         vocab_size=len(tokenizer),
         hidden_size=192,
