@@ -14,6 +14,7 @@ import pytest
 import torch
 from conftest import serving
 
+from rehearsal_engine import linear, model
 from rehearsal_engine.api.tinker_proto import CLASSES
 
 os.environ.setdefault("TINKER_TELEMETRY", "0")
@@ -285,6 +286,41 @@ def test_exported_checkpoints_load_in_plain_transformers(learner, folder, tmp_pa
         assert tokenizers[0].chat_template == tokenizers[1].chat_template
         assert len({t("a user's order")["input_ids"][0] for t in tokenizers}) == 1
     assert "not empty" in out("merged")["error"]
+
+
+@pytest.mark.skipif(not linear.can_pack(torch.zeros(1)), reason="this PyTorch has no oneDNN")
+@pytest.mark.parametrize("lora", [dict(rank=4, seed=1), None], ids=["lora", "full"])
+def test_packed_weights_are_those_of_the_last_step(folder, tmp_path, monkeypatch, lora):
+    """A model that is not small is sampled from copies of its weights: none of them may stay what it was."""
+    from transformers import AutoModelForCausalLM
+
+    monkeypatch.setattr(model, "SMALL", 0)
+
+    def scored(name):
+        return [c["logprob"] for c in client.complete(TOKENS, model=name, max_tokens=0, echo=True, logprobs=0)["logprobs"]["content"][1:]]
+
+    with serving("--model", f"tiny={folder}", "--device", "cpu", "--checkpoints", tmp_path / "checkpoints") as client:
+        raw = Raw(client)
+        if lora is None:
+            raw.model = raw.result(raw.post("create_model", **raw.creation | {"model_seq_id": 9, "lora_config": None}))["model_id"]
+        untrained, found = scored("tiny"), []
+        for n in range(2):
+            raw.result(raw.post("forward_backward", **raw.batch(4 * n + 1)))
+            raw.result(raw.post("optim_step", model_id=raw.model, seq_id=4 * n + 2, adam_params={"learning_rate": 1e-2}))
+            named = dict(model_id=raw.model, seq_id=4 * n + 3, sampling_session_seq_id=n)
+            session = raw.result(raw.post("save_weights_for_sampler", **named))["sampling_session_id"]
+            path = raw.result(raw.post("save_weights", model_id=raw.model, seq_id=4 * n + 4, path=f"step-{n}"))["path"]
+            out = tmp_path / f"merged-{n}"
+            raw.result(raw.post("rehearsal/export", path=path, form="merged", folder=str(out)))
+            rows = AutoModelForCausalLM.from_pretrained(out).eval()(input_ids=torch.tensor([TOKENS])).logits[0].log_softmax(-1)
+            wanted = [rows[i, t].item() for i, t in enumerate(TOKENS[1:])]
+            assert wanted != pytest.approx(found[-1][1] if found else untrained, abs=1e-3)
+            assert scored(session) == pytest.approx(wanted, abs=1e-4)
+            assert scored(f"{raw.model.replace(':', '_')}/step-{n}") == pytest.approx(wanted, abs=1e-4)
+            found.append((session, wanted))
+        for session, wanted in found:  # the earlier ones stay what they were
+            assert scored(session) == pytest.approx(wanted, abs=1e-4)
+        assert scored("tiny") == untrained
 
 
 @pytest.mark.parametrize(
