@@ -18,8 +18,8 @@ export interface SettingsSection {
 }
 
 const SCOPES: Record<string, string> = {
-  machine: 'a machine’s (user or remote settings), not a workspace’s',
-  'machine-overridable': 'a machine’s; a trusted workspace may say otherwise',
+  machine: "a machine's (user or remote settings), not a workspace's",
+  'machine-overridable': "a machine's; a trusted workspace may say otherwise",
 };
 
 export function settingsPage(sections: readonly SettingsSection[]): string {
@@ -29,7 +29,7 @@ export function settingsPage(sections: readonly SettingsSection[]): string {
   });
   return `# Settings
 
-What the extension can be told in VS Code’s settings (search for \`rehearsal\`). Every one has a default that works. The command line has options instead (\`docs/cli.md\`), a training run its file (\`docs/training-file.md\`).
+What the extension can be told in VS Code's settings (search for \`rehearsal\`). Every one has a default that works. The command line has options instead (\`docs/cli.md\`), a training run its file (\`docs/training-file.md\`).
 
 <!-- Made from package.json by the build. -->
 

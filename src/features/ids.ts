@@ -79,7 +79,7 @@ export const Setting = {
 
 /** Context keys that `when` clauses of package.json read. */
 export const ContextKey = {
-  /** What the server does: see `ServerState` in `server/connection.ts`. */
+  /** What the server does: see `ServerState` in `server/state.ts`. */
   serverState: 'rehearsal.serverState',
   /** It answers: the walkthrough's step is done. */
   serverReady: 'rehearsal.serverReady',

@@ -412,7 +412,7 @@ describe('a training run, as a person makes it', function () {
 
   it('gives a checkpoint to new sessions', async () => {
     await withCheckpoint(4, 'use');
-    await said(/New sessions use \S+, the checkpoint of step 4 of quick/);
+    await said(/New sessions use \S+, the checkpoint of step 4 of quick\./);
     await page.locator('.statusbar-item').filter({ hasText: 'quick-1/step-4' }).first().waitFor();
   });
 

@@ -7,15 +7,11 @@ million parameters and one thread, 16 rows take 42 ms instead of 73, and 256 row
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 
 # Rows that weights are packed for, and the fewest that are multiplied: fewer take longer, at any packing.
 ROWS = 4
-
-Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
 def fused(*linears) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -15,7 +15,7 @@ import { findRender, templateEnd } from './templates';
 import { TokenTexts } from './texts';
 
 export interface ConnectOptions extends ServerOptions {
-  /** Name of the model, or of a run for its best checkpoint; the server's first where absent. */
+  /** Name of the model, or id of a run for its best checkpoint; the server's first where absent. */
   model?: string;
   /** Told which model was taken, where the name alone does not say it. */
   onNote?(text: string): void;

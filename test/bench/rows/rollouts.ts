@@ -32,7 +32,10 @@ export const rolloutRows: Row[] = [
   },
 ];
 
-/** @param single rollouts that are run one at a time; @param rounds times as many as run at once, at once */
+/**
+ * @param single how many rollouts are run one at a time
+ * @param rounds how many times `AT_ONCE` are run at once
+ */
 async function ratios(bench: Bench, id: string, server: BenchServer, single: number, rounds: number) {
   await speed(bench, server, 2, 2, 99); // both sides warm
   const values: number[] = [];
