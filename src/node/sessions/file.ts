@@ -10,6 +10,7 @@ import type { Setup } from '../../core/rehearsal/types';
 import '../bounded';
 import { errors, NodeError } from '../errors';
 import { type Lines, readLines } from '../jsonl';
+import { type Header, isRecord, isWhole } from './record';
 
 export const FORMAT_VERSION = 1;
 
@@ -93,7 +94,7 @@ function writing(writer: Writer, onRecord?: Sink): Sink {
 }
 
 export interface LoadedSession {
-  header: Extract<SessionRecord, { t: 'session' }>;
+  header: Header;
   session: Session;
   damage: Lines<SessionRecord>['damage'];
   lines: Lines<SessionRecord>;
@@ -126,6 +127,7 @@ export function loadSession(file: string): LoadedSession {
   let sink: Sink = () => {};
   let session: Session;
   try {
+    if (!isWhole(header)) throw new Error('a field is missing');
     session = new Session(header.setup, (record) => sink(record));
   } catch {
     throw errors.session(file, 'its first line is not complete');
@@ -144,12 +146,6 @@ export function loadSession(file: string): LoadedSession {
     sink = given;
   };
   return { header, session, damage, lines, fitting, attach };
-}
-
-export function isRecord(value: unknown): value is SessionRecord {
-  if (typeof value !== 'object' || value === null) return false;
-  const { t } = value as { t?: unknown };
-  return t === 'session' || t === 'reply' || t === 'at';
 }
 
 /** Cuts off what a kill left unfinished, and ends the last whole line. */

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { rewardOf } from '../../core/reward/rollout';
+import type { Check } from '../../core/reward/types';
 import { wereEnded } from '../bounded';
 import { loadSession } from './file';
 
@@ -30,7 +31,15 @@ export interface SessionList {
 }
 
 /** Of the files that are there: those that are gone are forgotten when their folder is listed. */
-const cache = new Map<string, { key: string; summary: SessionSummary }>();
+const cache = new Map<string, Known>();
+
+interface Known {
+  /** Of the file as it was read. */
+  key: string;
+  summary: SessionSummary;
+  /** Checks that took too long, and are tried again later. */
+  ended: readonly Check[] | null;
+}
 
 /** Reads each file once; a file that has not changed is remembered. */
 export function listSessions(folder: string): SessionList {
@@ -60,7 +69,7 @@ function names(folder: string): string[] {
 
 function summaryOf(file: string, changed: number, key: string): SessionSummary {
   const known = cache.get(file);
-  if (known?.key === key) return known.summary;
+  if (known?.key === key && (!known.ended || wereEnded(known.ended))) return known.summary;
   const { header, session } = loadSession(file);
   const { environment, task, policy } = header.setup;
   const { state } = session.tip;
@@ -78,6 +87,7 @@ function summaryOf(file: string, changed: number, key: string): SessionSummary {
     reward: done && !wereEnded(task.checks) ? rewardOf(state).value : null,
     done,
   };
-  cache.set(file, { key, summary });
+  const ended = summary.reward === null && wereEnded(task.checks) ? task.checks : null;
+  cache.set(file, { key, summary, ended });
   return summary;
 }

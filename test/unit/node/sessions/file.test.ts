@@ -12,13 +12,13 @@ import { NodeError } from '../../../../src/node/errors';
 import { readLines } from '../../../../src/node/jsonl';
 import {
   createSession,
-  isRecord,
   loadSession,
   openSession,
   type StoredSession,
   sessionsFolder,
 } from '../../../../src/node/sessions/file';
 import { listSessions } from '../../../../src/node/sessions/list';
+import { isRecord } from '../../../../src/node/sessions/record';
 import { memoryPolicy, type Script } from '../../support/memory-policy';
 import { temporary } from '../../support/server';
 import { call, GOOD, setup } from '../../support/shop';
@@ -278,6 +278,37 @@ describe('session files', () => {
     }
     assert.equal(new Set(made.map((stored) => stored.path)).size, 3);
     assert.equal(fs.readFileSync(path.join(workspace, '.rehearsal/.gitignore'), 'utf8'), '*\n');
+  });
+
+  it('whose records lack a part are damaged there, and shown up to there', async () => {
+    const { path: file } = await finished();
+    const lines = fs.readFileSync(file, 'utf8').trimEnd().split('\n');
+    const at = lines.findIndex((line) => line.includes('"kind":"token"'));
+    const record = JSON.parse(lines[at]!);
+    const { alternatives, ...bare } = record.reply.token;
+    const broken = [
+      { ...record, reply: { kind: 'token', token: bare } },
+      { ...record, reply: { kind: 'token', token: { ...bare, alternatives, bytes: 'no' } } },
+      { ...record, reply: { kind: 'token', token: null } },
+      { ...record, id: '2' },
+      { t: 'at', at: null, tip: {} },
+    ];
+    for (const one of broken) {
+      fs.writeFileSync(file, `${lines.with(at, JSON.stringify(one)).join('\n')}\n`);
+      const again = openSession(file);
+      assert.match(again.notice!, new RegExp(`damaged in line ${at + 1} \\(it is not a session record\\)`));
+      assert.equal(view(again).turns.length, 1);
+      again.close();
+    }
+    const header = JSON.parse(lines[0]!);
+    const task = { ...header.setup.task, checks: null };
+    for (const one of [
+      { ...header, environmentFile: 7 },
+      { ...header, setup: { ...header.setup, task } },
+    ]) {
+      fs.writeFileSync(file, `${lines.with(0, JSON.stringify(one)).join('\n')}\n`);
+      assert.throws(() => openSession(file), isSession('session-unreadable'));
+    }
   });
 
   it('whose checks do not come to an end are shown and listed all the same', async () => {
