@@ -51,7 +51,7 @@ const extension = {
 export const program = { ...node, format: 'esm', banner: requireBanner };
 const page = { platform: 'browser', target: 'chrome120', format: 'iife', loader: { '.svg': 'text' } };
 
-const BUNDLES = [
+export const BUNDLES = [
   { ...extension, entryPoints: { extension: 'src/extension.ts' }, outExtension: { '.js': '.cjs' } },
   { ...program, entryPoints: { cli: 'src/cli/main.ts' } },
   { ...program, entryPoints: { runner: 'server/runner/main.ts' } },
@@ -74,7 +74,8 @@ function hostSuite() {
   return Object.fromEntries([['test/host/run', 'test/host/run.ts'], ...entries]);
 }
 
-function options(bundle, production) {
+/** What esbuild is told for one of them. */
+export function options(bundle, production) {
   const { testsOnly, ...rest } = bundle;
   return {
     absWorkingDir: ROOT,

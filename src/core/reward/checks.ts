@@ -10,10 +10,14 @@ import type { Check, CheckResult, Reward, Transcript } from './types';
 /** What a kind of check finds; index, title and weight are added here. */
 export type Finding = Pick<CheckResult, 'verdict' | 'reason' | 'turn' | 'expected' | 'actual'>;
 
-/** Does work that does not wait for anything; throws where it took too long. */
-export type Bound = <T>(checks: readonly Check[], work: () => T) => T;
+/** Does the work of evaluating checks on a transcript, which does not wait for anything; throws where it took too long. */
+export type Bound = <T>(checks: readonly Check[], transcript: Transcript, work: () => T) => T;
 
-let bound: Bound = (_, work) => work();
+/**
+ * The one thing in core that is set: handed on as an argument it would go through every view of a session. A test
+ * holds every program to setting it.
+ */
+let bound: Bound = (_checks, _transcript, work) => work();
 
 /** Core has no clock. Whoever has one says here how checks are ended that would take for ever, as some patterns do. */
 export function boundChecks(by: Bound): void {
@@ -26,7 +30,7 @@ export function boundChecks(by: Bound): void {
  */
 export function evaluate({ checks }: Pick<Task, 'checks'>, transcript: Transcript): Reward {
   try {
-    return bound(checks, () => evaluateAll(checks, transcript));
+    return bound(checks, transcript, () => evaluateAll(checks, transcript));
   } catch (error) {
     const reason = `The checks of this task were not decided: ${(error as Error).message}. Look at their patterns.`;
     const undecided = checks.map((check, index) => ({

@@ -43,7 +43,8 @@ export function rewardOf(state: State, real?: RealSide, judgements?: Said): Rewa
     ...(judgements ? { judgements } : {}),
   });
   const reward = broken ? { ...evaluated, value: null, success: false } : evaluated;
-  if (alone) known.set(state, reward);
+  // What was not decided may be when it is asked again: the machine was busy.
+  if (alone && evaluated.value !== null) known.set(state, reward);
   return reward;
 }
 
