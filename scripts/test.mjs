@@ -48,7 +48,7 @@ const TIERS = {
       .map((name) => bin('mocha/bin/mocha.js', '--config', 'test/e2e/mocharc.json', `test/e2e/${name}`)),
     count: countMocha,
   },
-  // Last: a run that is killed 30 times takes minutes.
+  // Last: real runs, killed 30 times or learning until they go wrong, take minutes.
   faults: {
     needs: ['venv'],
     commands: [bin('mocha/bin/mocha.js', '--config', 'test/faults/mocharc.json')],

@@ -18,6 +18,8 @@ import { addressFile, MODEL, phaseFile, tinyConfig } from '../unit/support/tiny-
 
 const KILLS = Number(process.env.REHEARSAL_KILLS ?? 30);
 const PHASES = ['sampling', 'learning', 'saving'] as const;
+/** Runs that end before the kill, in a row: more of them mean that a phase is never met. */
+const MOST_ENDED = 10;
 const VICTIMS = ['runner', 'engine', 'both'] as const;
 
 describe(`a run killed ${KILLS} times`, function () {
@@ -32,16 +34,18 @@ describe(`a run killed ${KILLS} times`, function () {
     const rough = await World.make('rough');
     worlds.push(rough);
     const hit: Record<string, number> = {};
-    for (let kill = 0; kill < KILLS; ) {
+    for (let kill = 0, ended = 0; kill < KILLS; ) {
       const phase = PHASES[kill % PHASES.length]!;
       const victim = VICTIMS[Math.floor(kill / PHASES.length) % VICTIMS.length]!;
       const during = await rough.killIn(phase, victim);
       if (during === null) {
+        assert.ok(++ended <= MOST_ENDED, `${ended} runs ended before they were ${phase}`);
         rough.again();
         continue;
       }
       hit[during] = (hit[during] ?? 0) + 1;
       kill++;
+      ended = 0;
     }
     console.log(`      killed during: ${JSON.stringify(hit)}; runs needed: ${rough.runs.length}`);
     await rough.finish();

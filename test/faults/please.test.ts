@@ -1,12 +1,12 @@
 /** The run of examples/shop that goes wrong on purpose, for real: ten steps or so, a minute. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { train } from '../../../server/runner/training/train';
-import { RunStore } from '../../../src/node/runs/store';
-import { createExecutor } from '../../../src/node/tools';
-import { readTraining } from '../../../src/node/training-files';
-import { type StartedEngine, startEngine } from '../support/engine';
-import { ROOT, temporary } from '../support/server';
+import { train } from '../../server/runner/training/train';
+import { RunStore } from '../../src/node/runs/store';
+import { createExecutor } from '../../src/node/tools';
+import { readTraining } from '../../src/node/training-files';
+import { type StartedEngine, startEngine } from '../unit/support/engine';
+import { ROOT, temporary } from '../unit/support/server';
 
 describe('a run whose reward can be pleased', function () {
   this.timeout(20 * 60_000);
