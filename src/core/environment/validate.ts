@@ -1,9 +1,10 @@
 /** Holds entries of a file against their schema and says at the right place what is wrong. */
 import type { TSchema } from '@sinclair/typebox';
-import type { JsonObject } from '../json';
+import type { Json, JsonObject } from '../json';
 import type { Place, Report } from './diagnostics';
 import { compileSchema, type Violation } from './json-schema';
 import type { Entry, Path } from './source';
+import { shorten } from './violations';
 
 /** What an entry's value violates. Our own schemas always compile. */
 export function violationsOf(schema: TSchema, entry: Entry): Violation[] {
@@ -29,58 +30,48 @@ export function isUnknownField(violation: Violation): boolean {
   return violation.keyword === 'additionalProperties' && violation.field !== undefined;
 }
 
-/** A violation as part of a sentence about a file: `"limits.act" must be a whole number, is a text`. */
+/** A violation as part of a sentence about a file: `"limits.act" must be an integer, is a string`. */
 export function violationText(violation: Violation): string {
   const where = pathOf(violation.path).join('.');
   const what = inFileWords(violation);
   return where ? `${JSON.stringify(where)} ${what}` : what;
 }
 
-const TYPES: Record<string, string> = {
-  integer: 'a whole number',
-  number: 'a number',
-  string: 'a text',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  null: 'null',
-};
+/** A type of JSON Schema in a sentence. */
+const a = (type: string) => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
 
-const COMPARED: Record<string, string> = {
-  '>=': 'at least',
-  '<=': 'at most',
-  '>': 'more than',
-  '<': 'less than',
-};
-
-/** People write files; the words of JSON Schema are for those who write schemas, and for models. */
-function inFileWords({ message, keyword }: Violation): string {
+/** People write files; the bare words of JSON Schema are for those who write schemas, and for models. */
+function inFileWords({ message, keyword, types, is, encoded, params = {} }: Violation): string {
+  const { limit, allowedValues, pattern } = params;
+  const unit = keyword?.endsWith('Items') ? 'items' : 'characters';
   switch (keyword) {
     case 'type':
     case 'anyOf':
-    case 'oneOf':
-      return message
-        .replace(/^must be (.*), is (\w+)/, (_, wanted: string, is: string) => {
-          const types = wanted.split(' or ').map((type) => TYPES[type] ?? type);
-          return `must be ${types.join(' or ')}, is ${TYPES[is] ?? is}`;
-        })
-        .replace(/: send the value itself.*/, ': write it without quotes');
+    case 'oneOf': {
+      if (!types) return message;
+      const quoted = encoded && keyword === 'type' ? ': write it without quotes' : '';
+      return `must be ${types.map(a).join(' or ')}, is ${a(is!)}${quoted}`;
+    }
     case 'enum':
-      return message.replace(/^must be one of \[(.*)\]$/, (_, values: string) => {
-        return `must be one of ${values.replaceAll('","', '", "')}`;
-      });
+      return `must be one of ${shorten((allowedValues as Json[]).map((one) => JSON.stringify(one)).join(', '))}`;
     case 'minLength':
     case 'minItems':
-      return message.replace(/^must NOT have fewer than (\d+) (\w+)$/, (_, least: string, of: string) =>
-        least === '1' ? 'must not be empty' : `must have at least ${least} ${of}`,
-      );
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} ${unit}`;
     case 'maxLength':
     case 'maxItems':
-      return message.replace(/^must NOT have more than (\d+) (\w+)$/, 'must have at most $1 $2');
+      return `must have at most ${limit} ${unit}`;
+    case 'minimum':
+      return `must be at least ${limit}`;
+    case 'maximum':
+      return `must be at most ${limit}`;
+    case 'exclusiveMinimum':
+      return `must be more than ${limit}`;
+    case 'exclusiveMaximum':
+      return `must be less than ${limit}`;
     case 'pattern':
-      return message.replace(/^must match pattern "(.*)"$/, 'is not written as it must be (pattern $1)');
+      return `is not written as it must be (pattern ${pattern})`;
     default:
-      return message.replace(/^must be (>=|<=|>|<) /, (_, sign: string) => `must be ${COMPARED[sign]} `);
+      return message;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a value violates in a schema, as short sentences: people read them, and so does the policy. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Json } from '../json';
+import { isObject, type Json } from '../json';
 import { allFinite, parseStrict } from '../json-text';
 
 export interface Violation {
@@ -11,6 +11,13 @@ export interface Violation {
   keyword?: string;
   /** Name of the field that is missing or unknown. */
   field?: string;
+  /** Types that the value may have, and the one that it has. */
+  types?: readonly string[];
+  is?: string;
+  /** It is the JSON text of a value that would do. */
+  encoded?: boolean;
+  /** What the keyword says: allowed values, a limit, a pattern. */
+  params?: { readonly [name: string]: unknown };
 }
 
 const SHOWN = 10;
@@ -27,12 +34,11 @@ export function violations(validate: ValidateFunction, value: Json): Violation[]
     (error) =>
       !unions.some((union) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`)),
   );
-  const list = told.map((error) => ({
-    path: error.instancePath,
-    message: sentence(error),
-    keyword: error.keyword,
-    ...fieldOf(error),
-  }));
+  const list = told.map((error): Violation => {
+    const found = { path: error.instancePath, keyword: error.keyword, params: error.params };
+    const values = { ...found, ...fieldOf(error), ...typesOf(error) };
+    return { ...values, message: sentence(error, values) };
+  });
   const unique = list.filter(
     (a, i) => list.findIndex((b) => a.path === b.path && a.message === b.message) === i,
   );
@@ -46,46 +52,53 @@ function fieldOf({ params }: ErrorObject): { field?: string } {
   return typeof field === 'string' ? { field } : {};
 }
 
-function sentence(error: ErrorObject): string {
-  const params = error.params as Record<string, unknown>;
-  switch (error.keyword) {
+type Values = Omit<Violation, 'message'>;
+
+function typesOf(error: ErrorObject): Pick<Values, 'types' | 'is' | 'encoded'> {
+  const types = error.keyword === 'type' ? [error.params.type].flat() : typesOfUnion(error);
+  return types ? { types, is: nameOf(error.data), encoded: isEncoded(error.data, types) } : {};
+}
+
+/** The types of a union whose branches are nothing else. */
+function typesOfUnion({ keyword, schema }: ErrorObject): string[] | null {
+  if (keyword !== 'anyOf' && keyword !== 'oneOf') return null;
+  const types = Array.isArray(schema) ? (schema as Json[]).map((one) => isObject(one) && one.type) : [];
+  return types.length > 0 && types.every((type) => typeof type === 'string') ? (types as string[]) : null;
+}
+
+/** Some models send lists and objects as JSON text. */
+function isEncoded(data: unknown, types: readonly string[]): boolean {
+  if (typeof data !== 'string') return false;
+  const parsed = parseStrict(data);
+  if (!parsed.ok) return false;
+  return (
+    types.includes(nameOf(parsed.value)) || (Number.isInteger(parsed.value) && types.includes('integer'))
+  );
+}
+
+/** In the words of JSON Schema, for those who write schemas, and for models. */
+function sentence(
+  { keyword, message }: ErrorObject,
+  { field, params = {}, types, is, encoded }: Values,
+): string {
+  switch (keyword) {
     case 'required':
-      return `required field ${JSON.stringify(params.missingProperty)} is missing`;
+      return `required field ${JSON.stringify(field)} is missing`;
     case 'type':
-      return `must be ${[params.type].flat().join(' or ')}, is ${nameOf(error.data)}${hint(error)}`;
+      return `must be ${types!.join(' or ')}, is ${is}${encoded ? ': send the value itself, not its text' : ''}`;
     case 'enum':
       return `must be one of ${shorten(JSON.stringify(params.allowedValues))}`;
     case 'const':
       return `must be ${shorten(JSON.stringify(params.allowedValue))}`;
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return `unknown field ${JSON.stringify(params.additionalProperty ?? params.unevaluatedProperty)}`;
+      return `unknown field ${JSON.stringify(field)}`;
     case 'anyOf':
     case 'oneOf':
-      return unionSentence(error);
+      return types ? `must be ${types.join(' or ')}, is ${is}` : 'fits none of the alternatives';
     default:
-      return error.message ?? 'does not satisfy the schema';
+      return message ?? 'does not satisfy the schema';
   }
-}
-
-/** Some models send lists and objects as JSON text. */
-function hint({ data, params }: ErrorObject): string {
-  if (typeof data !== 'string') return '';
-  const parsed = parseStrict(data);
-  const sent = parsed.ok ? parsed.value : null;
-  const types = [nameOf(sent), ...(Number.isInteger(sent) ? ['integer'] : [])];
-  return parsed.ok && [params.type].flat().some((type) => types.includes(type))
-    ? ': send the value itself, not its text'
-    : '';
-}
-
-function unionSentence(error: ErrorObject): string {
-  const branches = Array.isArray(error.schema) ? (error.schema as Json[]) : [];
-  const types = branches.map((branch) =>
-    typeof branch === 'object' && branch && !Array.isArray(branch) ? branch.type : undefined,
-  );
-  const simple = types.length > 0 && types.every((type) => typeof type === 'string');
-  return simple ? `must be ${types.join(' or ')}, is ${nameOf(error.data)}` : 'fits none of the alternatives';
 }
 
 function nameOf(value: unknown): string {
@@ -93,6 +106,7 @@ function nameOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function shorten(text: string): string {
+/** The start of a long text. */
+export function shorten(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -127,11 +127,11 @@ const SHAPES: Record<MatcherKey, (rule: Json) => string | null> = {
   $any: (rule) => (rule === true ? null : '$any must be true'),
   $absent: (rule) => (typeof rule === 'boolean' ? null : '$absent must be true or false'),
   $regex: (rule) => {
-    if (!isText(rule)) return '$regex must be a text';
+    if (!isText(rule)) return '$regex must be a string';
     return regex(rule) ? null : `the pattern ${JSON.stringify(rule)} does not compile`;
   },
-  $oneOf: (rule) => (Array.isArray(rule) && rule.length ? null : '$oneOf must be a list that is not empty'),
-  $contains: (rule) => (Array.isArray(rule) ? null : '$contains must be a list'),
+  $oneOf: (rule) => (Array.isArray(rule) && rule.length ? null : '$oneOf must be an array that is not empty'),
+  $contains: (rule) => (Array.isArray(rule) ? null : '$contains must be an array'),
   $number: (rule) => {
     if (!isObject(rule)) return '$number must be an object with value, tolerance, min or max';
     if (!['value', 'min', 'max'].some((key) => key in rule)) return '$number needs value, min or max';
@@ -140,7 +140,7 @@ const SHAPES: Record<MatcherKey, (rule: Json) => string | null> = {
       : '$number takes numbers only';
   },
   $text: (rule) => {
-    if (!isObject(rule) || !isText(rule.value)) return '$text must be an object with a text as its value';
+    if (!isObject(rule) || !isText(rule.value)) return '$text must be an object with a string as its value';
     return isSwitch(rule.ignoreCase) && isSwitch(rule.trim)
       ? null
       : 'ignoreCase and trim must be true or false';

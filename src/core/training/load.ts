@@ -189,8 +189,8 @@ async function exampleEntries(root: Entry, files: Files, report: Report): Promis
     report.error(
       entry.place(),
       'training',
-      'Examples are a list of recorded calls, or the name of a file that has them.',
-      'Write a list, or the name of a .jsonl file.',
+      'Examples are an array of recorded calls, or the name of a file that has them.',
+      'Write an array, or the name of a .jsonl file.',
     );
     return [];
   }

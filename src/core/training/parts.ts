@@ -65,8 +65,8 @@ async function entriesOf(entry: Entry, files: Files, report: Report): Promise<En
     report.error(
       entry.place(),
       'training',
-      'A part is a list of tasks, or the name of a .jsonl file.',
-      typeof value === 'string' ? `Write [${JSON.stringify(value)}] for a single task.` : 'Write a list.',
+      'A part is an array of tasks, or the name of a .jsonl file.',
+      typeof value === 'string' ? `Write [${JSON.stringify(value)}] for a single task.` : 'Write an array.',
     );
     return [];
   }

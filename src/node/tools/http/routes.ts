@@ -29,7 +29,7 @@ export function requestOf(route: Route, args: JsonObject): Request {
     const value = left.get(name);
     left.delete(name);
     if (value === undefined || value === null || typeof value === 'object' || value === '') {
-      throw failures.arguments(`${name} is part of the address and must be a text or a number`);
+      throw failures.arguments(`${name} is part of the address and must be a string or a number`);
     }
     // `.` and `..` would be steps in the path; a server sees the dot, a URL parser does not.
     return encodeURIComponent(String(value)).replace(/^\.{1,2}$/, (dots) => '%2E'.repeat(dots.length));

@@ -162,7 +162,8 @@ describe('loading a training file', function () {
 
   it('tells a wrong value at its place', async () => {
     const cases: [object, string, RegExp][] = [
-      [{ steps: 'many' }, '"many"', /^"steps" must be a whole number, is a text/],
+      [{ steps: 'many' }, '"many"', /^"steps" must be an integer, is a string\.$/],
+      [{ steps: '3' }, '"3"', /^"steps" must be an integer, is a string: write it without quotes\.$/],
       [{ groupSize: 1 }, '1', /^"groupSize" must be at least 2\.$/],
       [{ rank: 5000, weights: 'lora' }, '5000', /^"rank" must be at most 1024/],
       [{ groupSize: 1e9 }, '1000000000', /^"groupSize" must be at most 1024/],
@@ -188,7 +189,7 @@ describe('loading a training file', function () {
       [{ replayShare: 0.1 }, '0.1', /no recorded calls to replay/],
       [{ environment: 'other.json' }, '"other.json"', /other\.json could not be read: there is no such file/],
       [{ environment: '/etc/passwd' }, '"/etc/passwd"', /not a name relative/],
-      [{ examples: 3 }, '3', /^Examples are a list/],
+      [{ examples: 3 }, '3', /^Examples are an array/],
     ];
     for (const [change, underlined, message] of cases) {
       const environment = 'replayShare' in change ? { ...ENVIRONMENT, examples: [] } : ENVIRONMENT;
