@@ -10,7 +10,7 @@ import type { Setup } from '../../core/rehearsal/types';
 import '../bounded';
 import { errors, NodeError } from '../errors';
 import { type Lines, readLines } from '../jsonl';
-import { type Header, isRecord, isWhole } from './record';
+import { type Header, isRecord, isWhole, renamed } from './record';
 
 export const FORMAT_VERSION = 1;
 
@@ -136,7 +136,7 @@ export function loadSession(file: string): LoadedSession {
   let fitting = 1;
   for (; fitting < lines.rows.length; fitting++) {
     try {
-      session.replay(lines.rows[fitting]!);
+      session.replay(renamed(lines.rows[fitting]!));
     } catch (error) {
       damage = { line: fitting + 1, reason: (error as Error).message };
       break;

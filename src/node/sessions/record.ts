@@ -18,6 +18,13 @@ export function isWhole({ id, created, environmentFile, setup }: Header): boolea
   return texts && Array.isArray(setup?.task?.checks);
 }
 
+/** A draw was an `attempt` in files of before. */
+export function renamed(record: SessionRecord): SessionRecord {
+  if (record.t !== 'reply' || record.reply.kind !== 'prompt') return record;
+  const { attempt, ...reply } = record.reply as typeof record.reply & { attempt?: unknown };
+  return isIndex(attempt) ? { ...record, reply: { draw: attempt as number, ...reply } } : record;
+}
+
 const isIndex = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isAbsentOrIndex = (value: unknown) => value === undefined || isIndex(value);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { createRenderer } from '../../../../src/core/conversation/render';
 import { drive, oneToken, toTheEnd } from '../../../../src/core/rehearsal/drivers';
-import { chooseAlternative } from '../../../../src/core/rehearsal/forks';
+import { chooseAlternative, sampleAgain } from '../../../../src/core/rehearsal/forks';
 import { sessionView } from '../../../../src/core/rehearsal/view';
 import { NodeError } from '../../../../src/node/errors';
 import { readLines } from '../../../../src/node/jsonl';
@@ -53,6 +53,19 @@ describe('session files', () => {
     assert.equal(again.id, stored.id);
     assert.equal(again.notice, null);
     again.close();
+  });
+
+  it('of before, whose draws are called attempts, have the same draws', async () => {
+    const stored = createSession(temporary('sessions'), setup());
+    await drive(stored.session, ports, toTheEnd);
+    sampleAgain(stored.session, stored.session.cursor.id);
+    stored.close();
+    const old = stored.path.replace('.jsonl', '-old.jsonl');
+    const text = fs.readFileSync(stored.path, 'utf8');
+    assert.match(text, /"draw":1/);
+    fs.writeFileSync(old, text.replaceAll('"draw":', '"attempt":'));
+    assert.equal(loadSession(old).session.state.draw, 1);
+    assert.deepEqual(view(loadSession(old)), view(stored));
   });
 
   it('go on where they were left: stepped, closed and opened again after each token', async () => {
