@@ -4,7 +4,7 @@
  */
 import { escaped } from '../core/text';
 import { type ErrorAction, reasonOf, UserError } from '../core/user-error';
-import { UnreadableFile, whyOf } from './text-file';
+import { UnusableFile, whyOf } from './text-file';
 
 export { UserError };
 
@@ -164,7 +164,7 @@ export const errors = {
     new NodeError(
       'environment-unreadable',
       `${file} cannot be read: ${reason(whyOf(error))}.`,
-      error instanceof UnreadableFile ? error.next : 'Check the path.',
+      error instanceof UnusableFile ? error.next : 'Check the path.',
     ),
   brokenEnvironment: (file: string, problems: readonly string[]) =>
     new NodeError(

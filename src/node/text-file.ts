@@ -1,8 +1,8 @@
 /** Text files of people: what is read as one, and what to do about what cannot be. */
 import fs from 'node:fs/promises';
 
-/** Why a file is no text that we read, as part of a sentence, and what to do about it. */
-export class UnreadableFile extends Error {
+/** Why a file is not what was wanted, as part of a sentence, and what to do about it. */
+export class UnusableFile extends Error {
   constructor(
     why: string,
     readonly next: string,
@@ -21,10 +21,10 @@ export async function readText(file: string): Promise<string> {
   let data: Buffer;
   try {
     const stat = await handle.stat();
-    if (stat.isDirectory()) throw new UnreadableFile('it is a folder', 'Name a file that is in it.');
-    if (!stat.isFile()) throw new UnreadableFile('it is no regular file', 'Name a file on a disk.');
+    if (stat.isDirectory()) throw new UnusableFile('it is a folder', 'Name a file that is in it.');
+    if (!stat.isFile()) throw new UnusableFile('it is no regular file', 'Name a file on a disk.');
     if (stat.size > MOST_MIB << 20)
-      throw new UnreadableFile(
+      throw new UnusableFile(
         `it is larger than ${MOST_MIB} MiB`,
         'Name the file that was meant, or keep less in this one.',
       );
@@ -39,11 +39,11 @@ const DECODER = new TextDecoder('utf-8', { fatal: true });
 const AS_UTF8 = 'Save it as UTF-8 (an editor has "Save with Encoding").';
 
 function decoded(data: Buffer): string {
-  if (isUtf16(data)) throw new UnreadableFile('it is UTF-16 text, not UTF-8', AS_UTF8);
+  if (isUtf16(data)) throw new UnusableFile('it is UTF-16 text, not UTF-8', AS_UTF8);
   try {
     return DECODER.decode(data);
   } catch {
-    throw new UnreadableFile('it is not UTF-8 text', AS_UTF8);
+    throw new UnusableFile('it is not UTF-8 text', AS_UTF8);
   }
 }
 

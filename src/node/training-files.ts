@@ -54,9 +54,9 @@ async function trainingFrom(
       await readText(at); // rejects with the system's reason, which is told at its place
       const { environment, diagnostics } = await readEnvironment(at);
       const wrong = diagnostics.filter(({ severity }) => severity === 'error');
-      const own = path.dirname(at);
-      const state = (name: string) => stateBeside(own, name);
-      return { environment, errors: wrong.map(({ message }) => message), file: at, folder: own, state };
+      const beside = path.dirname(at);
+      const state = (name: string) => stateBeside(beside, name);
+      return { environment, errors: wrong.map(({ message }) => message), file: at, folder: beside, state };
     },
   });
   return { file, texts, ...loaded };

@@ -1,16 +1,9 @@
 /** Initial states in files of their own: told where they are named, before a real execution would begin in them. */
-import { isObject, type Json } from '../json';
+import { isObject } from '../json';
 import type { Place, Report } from './diagnostics';
 import type { Entry } from './source';
+import { isStateFile, type ReadState } from './states';
 import type { Environment } from './types';
-
-/** The state in a file named relative to the environment file; rejects with the reason, and `next` where known. */
-export type ReadState = (name: string) => Promise<unknown>;
-
-/** A state that an executor reads from a file; any other is the state itself. */
-export function isStateFile(state: Json | undefined): state is string {
-  return typeof state === 'string' && /\.json$/i.test(state);
-}
 
 interface Named {
   file: string;

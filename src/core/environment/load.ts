@@ -3,12 +3,13 @@ import type { TSchema } from '@sinclair/typebox';
 import { isObject, type JsonObject } from '../json';
 import { type Diagnostic, type Locations, type Place, Report } from './diagnostics';
 import { lintEnvironment } from './lint';
-import { lintStates, type ReadState, statesOf } from './lint-states';
+import { lintStates, statesOf } from './lint-states';
 import { readExamples } from './read-examples';
 import { readTasks } from './read-tasks';
 import { readTools } from './read-tools';
 import { DEFAULTS, EnvironmentSchema } from './schema';
 import { type Entry, parseLines, parseText, reportDuplicateKeys } from './source';
+import type { ReadState } from './states';
 import type { Environment } from './types';
 import { violationPlace, violationsOf, violationText } from './validate';
 

@@ -1,7 +1,7 @@
 /** What reading a training file needs: the files beside it, and words for what it does not know. */
 import type { Place, Report } from '../environment/diagnostics';
-import type { ReadState } from '../environment/lint-states';
 import type { Entry } from '../environment/source';
+import type { ReadState } from '../environment/states';
 import type { Environment } from '../environment/types';
 
 export interface LoadedEnvironmentFile {

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isStateFile } from '../../core/environment/lint-states';
+import { isStateFile } from '../../core/environment/states';
 import { isObject, type Json } from '../../core/json';
 import { parseStrict } from '../../core/json-text';
-import { readText, UnreadableFile, whyOf } from '../text-file';
+import { readText, UnusableFile, whyOf } from '../text-file';
 import { executorErrors } from './failures';
 
 /** Absolute path of a file named relative to the environment's folder; links out of the folder count as out. */
@@ -20,21 +20,21 @@ export async function fileBeside(folder: string, name: string): Promise<string> 
 export async function initialState(
   folder: string,
   task: Json | undefined,
-  own: Json | undefined,
+  executors: Json | undefined,
 ): Promise<Json> {
-  const given = task === undefined ? own : task;
+  const given = task === undefined ? executors : task;
   return isStateFile(given) ? usable(stateBeside(folder, given)) : (given ?? {});
 }
 
-/** The state in a file. Rejects with an `UnreadableFile`, whose message is a clause that names the file. */
+/** The state in a file. Rejects with an `UnusableFile`, whose message is a clause that names the file. */
 export async function stateBeside(folder: string, name: string): Promise<Json> {
   const file = await beside(folder, name);
   const text = await readText(file).catch((error) => {
-    const next = error instanceof UnreadableFile ? error.next : 'Check the file.';
-    throw new UnreadableFile(`${name} cannot be read: ${whyOf(error)}`, next);
+    const next = error instanceof UnusableFile ? error.next : 'Check the file.';
+    throw new UnusableFile(`${name} cannot be read: ${whyOf(error)}`, next);
   });
   const parsed = parseStrict(text);
-  if (!parsed.ok) throw new UnreadableFile(`${name} is ${parsed.reason}`, 'Correct the file.');
+  if (!parsed.ok) throw new UnusableFile(`${name} is ${parsed.reason}`, 'Correct the file.');
   return parsed.value;
 }
 
@@ -44,16 +44,16 @@ async function beside(folder: string, name: string): Promise<string> {
   const file = path.resolve(folder, name);
   const inside = (base: string, at: string) => at === base || at.startsWith(base + path.sep);
   if (path.isAbsolute(name) || !inside(path.resolve(folder), file)) {
-    throw new UnreadableFile(`${JSON.stringify(name)} is not beside the environment file`, BESIDE);
+    throw new UnusableFile(`${JSON.stringify(name)} is not beside the environment file`, BESIDE);
   }
   const real = await fs.realpath(file).catch(() => null);
   if (real === null) {
     const next = 'Create the file, or correct its name.';
-    throw new UnreadableFile(`there is no ${name} beside the environment file`, next);
+    throw new UnusableFile(`there is no ${name} beside the environment file`, next);
   }
   if (!inside(await fs.realpath(folder), real)) {
     const why = `${JSON.stringify(name)} leads out of the folder of the environment file`;
-    throw new UnreadableFile(why, BESIDE);
+    throw new UnusableFile(why, BESIDE);
   }
   return file;
 }
@@ -61,7 +61,7 @@ async function beside(folder: string, name: string): Promise<string> {
 /** What a person reads where an executor needs the file. */
 async function usable<T>(wanted: Promise<T>): Promise<T> {
   return wanted.catch((error) => {
-    throw error instanceof UnreadableFile ? executorErrors.broken(error.message) : error;
+    throw error instanceof UnusableFile ? executorErrors.broken(error.message) : error;
   });
 }
 
