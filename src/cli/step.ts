@@ -8,8 +8,7 @@ import { DEFAULT_OPTIONS } from '../core/rehearsal/options';
 import type { SessionRecord } from '../core/rehearsal/session';
 import type { Setup } from '../core/rehearsal/types';
 import { usableEnvironment } from '../node/environments';
-import { errors, NodeError } from '../node/errors';
-import { modelErrors } from '../node/policies/errors';
+import { errors, NodeError, oneLine } from '../node/errors';
 import { createSession, loadSession, openSession, type StoredSession } from '../node/sessions/file';
 import { executePort } from '../node/tools';
 import { withServerTools } from '../node/tools/server-tools';
@@ -152,9 +151,18 @@ async function resume(
   const wanted = { ...values, model: values.model ?? model };
   const policy = await connect(wanted, terminal.say, terminal.signal).catch((error) => {
     const isGone = error instanceof NodeError && error.code === 'model-unknown' && values.model === undefined;
-    throw isGone ? modelErrors.sessionModel(model, error) : error;
+    throw isGone ? modelOfSession(model, error) : error;
   });
   return { stored: openSession(file, { onRecord }), policy, real: null };
+}
+
+function modelOfSession(model: string, { next, action }: NodeError): NodeError {
+  return new NodeError(
+    'model-unknown',
+    `The session was made with the model ${oneLine(model, 100)}, which the server does not offer.`,
+    `To go on with another, name it with --model. ${next}`,
+    action,
+  );
 }
 
 /** The task named, or the first. */

@@ -1,5 +1,4 @@
 /** What can be wrong with the name of a model, as people read it. */
-import type { UserError } from '../../core/user-error';
 import { NodeError, oneLine, reason, SELECT_MODEL } from '../errors';
 
 export const modelErrors = {
@@ -19,26 +18,21 @@ export const modelErrors = {
       'Start it with a model, or choose another server.',
       SELECT_MODEL,
     ),
-  modelGone: (url: string, text: string) =>
+  /** The server says so, in words of its own. */
+  refused: (url: string, text: string) =>
     new NodeError(
       'model-unknown',
       `The server at ${url} does not offer this model: ${reason(text)}.`,
       'Choose one that it offers.',
       SELECT_MODEL,
     ),
-  gone: (model: string) =>
+  /** Known from a session; nothing is asked of it. */
+  notOffered: (model: string) =>
     new NodeError(
       'model-unknown',
       `The model ${oneLine(model, 100)} is not offered any more.`,
       'Choose one that is.',
       SELECT_MODEL,
-    ),
-  sessionModel: (model: string, { next, action }: UserError) =>
-    new NodeError(
-      'model-unknown',
-      `The session was made with the model ${oneLine(model, 100)}, which the server does not offer.`,
-      `To go on with another, name it with --model. ${next}`,
-      action,
     ),
   noCheckpoint: (run: string, step: number, steps: readonly number[]) =>
     new NodeError(

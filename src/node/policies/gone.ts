@@ -5,7 +5,7 @@ import { modelErrors } from './errors';
 
 export function gonePolicy(info: PolicyInfo): Policy {
   const asked = async (): Promise<never> => {
-    throw modelErrors.gone(info.model);
+    throw modelErrors.notOffered(info.model);
   };
   return {
     // Nobody asks it for the probability of an answer.
@@ -13,7 +13,7 @@ export function gonePolicy(info: PolicyInfo): Policy {
     render: asked,
     decode: asked,
     sample: () => {
-      throw modelErrors.gone(info.model);
+      throw modelErrors.notOffered(info.model);
     },
   };
 }

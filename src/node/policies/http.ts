@@ -160,7 +160,7 @@ export class ModelServer {
       return errors.contextTooLong(integer(body.n_prompt_tokens), integer(body.n_ctx));
     }
     if (status === 400 && TOO_LONG.test(text)) return errors.contextTooLong(...lengthsIn(text));
-    if (status === 404 && /\bmodel\b/i.test(text)) return modelErrors.modelGone(this.url, text);
+    if (status === 404 && /\bmodel\b/i.test(text)) return modelErrors.refused(this.url, text);
     if (status === 503) return errors.unavailable(this.url, text);
     return errors.serverError(this.url, status, text);
   }
