@@ -12,10 +12,8 @@ describe('programs', () => {
   it('are bounded wherever they evaluate checks, and these do', async () => {
     const evaluating: string[] = [];
     for (const program of programs) {
-      const { metafile } = await build({ ...options(program, true), metafile: true, write: false });
-      const [[file, { inputs }]] = Object.entries(metafile.outputs) as [
-        [string, { inputs: Record<string, { bytesInOutput: number }> }],
-      ];
+      const { metafile } = await build({ ...options(program, true), metafile: true as const, write: false });
+      const [file, { inputs }] = Object.entries(metafile.outputs)[0]!;
       const holds = (source: string) => (inputs[source]?.bytesInOutput ?? 0) > 0;
       if (!holds(CHECKS)) continue;
       evaluating.push(file);
