@@ -15,9 +15,9 @@ import type { Setup } from '../core/rehearsal/types';
 import { printable } from '../core/text';
 import { type EnvironmentFile, readEnvironment, usable } from '../node/environments';
 import { errors } from '../node/errors';
+import { targetsForAnother } from '../node/fidelity/another-model';
 import { type CompareOptions, type CompareTarget, compareTargets } from '../node/fidelity/compare';
 import { junitOf } from '../node/fidelity/junit';
-import { sameCalls } from '../node/fidelity/same-calls';
 import { withServerTools } from '../node/tools/server-tools';
 import { MODEL_OPTIONS, oneFile, parse, samplingOf, UsageError, wholeNumber } from './arguments';
 import { printModels, printPair, printSummary } from './compare-text';
@@ -69,7 +69,7 @@ export async function compare(args: readonly string[], terminal: Terminal): Prom
     for (const model of against) {
       if (terminal.signal.aborted) break;
       // Calls and real answers are those of the first: all are held against the same.
-      const calls = sameCalls(first.pairs, { examples, conversations });
+      const calls = targetsForAnother(first.pairs, { examples, conversations });
       runs.push(await compared(calls, { ...common, executor: null }, { ...values, model }, terminal));
     }
     if (runs.length > 1 && !terminal.signal.aborted) {

@@ -48,7 +48,7 @@ export interface ComparisonRun {
   pairs: ComparedCall[];
   uncompared: Uncompared[];
   /** Where the conversations of its tasks are kept: name of the session file by task. */
-  sessions?: { [task: string]: string };
+  conversations?: { [task: string]: string };
 }
 
 export type ComparisonRecord =

@@ -125,7 +125,7 @@ export function noModelReason(live: LiveComparison): string | null {
   if (live.isRunning) return 'Wait until this comparison is done.';
   const [first] = live.runs;
   if (!first?.pairs.length) return 'Nothing was compared yet.';
-  const isKept = live.head.request.kind !== 'tasks' || first.sessions !== undefined;
+  const isKept = live.head.request.kind !== 'tasks' || first.conversations !== undefined;
   return isKept
     ? null
     : 'The conversations of this comparison were not kept. Compare again, then add a model.';

@@ -4,10 +4,10 @@ import { verdictOf } from '../../core/fidelity/summary';
 import { ExampleIndex } from '../../core/fidelity/view';
 import { printable } from '../../core/text';
 import { UserError } from '../../core/user-error';
+import { targetsForAnother } from '../../node/fidelity/another-model';
 import { conversationsOf } from '../../node/fidelity/conversations';
 import { ComparisonWriter } from '../../node/fidelity/file';
 import { askedFor, basisOf } from '../../node/fidelity/request';
-import { sameCalls } from '../../node/fidelity/same-calls';
 import { gonePolicy } from '../../node/policies/gone';
 import { withServerTools } from '../../node/tools/server-tools';
 import type { EnvironmentStore } from '../environments/store';
@@ -143,7 +143,7 @@ class Feature implements vscode.Disposable {
     const environment = usable(await this.environments.load(live.environmentFile));
     const [first] = live.runs;
     const conversations = conversationsOf(live.file, live.head.request, first!);
-    const targets = sameCalls(first!.pairs, { conversations });
+    const targets = targetsForAnother(first!.pairs, { conversations });
     const writer = ComparisonWriter.open(live.file);
     const sampling = settings.sampling();
     await this.running(live, () =>

@@ -114,7 +114,7 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
     signal: AbortSignal;
     pair(pair: ComparedCall): void;
     uncompared(call: Uncompared): void;
-    session(task: string, file: string): void;
+    conversation(task: string, file: string): void;
   } {
     const abort = new AbortController();
     const run: ComparisonRun = { model, pairs: [], uncompared: [] };
@@ -138,9 +138,9 @@ export class LiveComparison extends EventEmitter<{ change: []; status: [] }> {
         run.uncompared.push(call);
         this.changed();
       },
-      session: (task, file) => {
-        writer.session(task, file, model);
-        run.sessions = { ...run.sessions, [task]: file };
+      conversation: (task, file) => {
+        writer.conversation(task, file, model);
+        run.conversations = { ...run.conversations, [task]: file };
       },
     };
   }

@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Environment } from '../../core/environment/types';
 import type { Policy, Sampling } from '../../core/policy';
 import { type CompareTarget, compareTargets } from '../../node/fidelity/compare';
-import { type ComparisonWriter, conversationsFolder } from '../../node/fidelity/file';
+import { conversationsFolder, forgetConversations } from '../../node/fidelity/conversations';
+import type { ComparisonWriter } from '../../node/fidelity/file';
 import { createSession } from '../../node/sessions/file';
 import type { Executor } from '../../node/tools';
 import type { LiveComparison } from './live';
@@ -28,7 +29,7 @@ export async function compareModel(
 ): Promise<void> {
   const { model } = policy.info;
   try {
-    const { signal, pair, uncompared, session } = live.begin(model, writer);
+    const { signal, pair, uncompared, conversation } = live.begin(model, writer);
     let [done, calls] = [0, 0];
     const isWhole = targets.some(({ kind }) => kind !== 'call');
     const tell = () => {
@@ -38,6 +39,7 @@ export async function compareModel(
       live.moved(`${counted}, ${model}`, isWhole && targets.length === 1 ? null : done / targets.length);
     };
     tell();
+    forgetConversations(live.file);
     await compareTargets(targets, {
       environment,
       policy,
@@ -50,8 +52,8 @@ export async function compareModel(
       // Another model is asked for the same calls in the same conversation.
       session: (setup) => {
         const folder = conversationsFolder(live.file);
-        const kept = createSession(folder, setup, { environmentFile: live.environmentFile, rollout: true });
-        session(setup.task.id, path.basename(kept.path));
+        const kept = createSession(folder, setup, { rollout: true });
+        conversation(setup.task.id, path.basename(kept.path));
         return kept;
       },
       onPair: (found) => {

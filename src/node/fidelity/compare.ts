@@ -31,7 +31,7 @@ export type CompareTarget =
   /** `only` compares one of the steps; those before it are executed all the same. */
   | { kind: 'steps'; task: Task; steps: readonly CallStep[]; only?: number }
   /** Each call is rehearsed where it stands in `state`, and held against the real answer that it had. */
-  | { kind: 'same'; state: State; pairs: readonly ComparedCall[] };
+  | { kind: 'conversation'; state: State; pairs: readonly ComparedCall[] };
 
 export interface CompareOptions {
   environment: Environment;
@@ -71,8 +71,8 @@ export async function compareTargets(
         return compareTask(target.task, ports, scorer, options);
       case 'steps':
         return compareSteps(target, scorer, options);
-      case 'same':
-        return compareSame(target, ports, scorer, options);
+      case 'conversation':
+        return compareConversation(target, ports, scorer, options);
     }
   };
   const worker = async () => {
@@ -211,8 +211,8 @@ async function compareSteps(
 }
 
 /** The calls of a conversation, rehearsed by another model: nothing is executed. */
-async function compareSame(
-  { state, pairs }: Extract<CompareTarget, { kind: 'same' }>,
+async function compareConversation(
+  { state, pairs }: Extract<CompareTarget, { kind: 'conversation' }>,
   ports: Ports,
   scorer: Scorer | null,
   options: CompareOptions,

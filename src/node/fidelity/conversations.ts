@@ -1,10 +1,29 @@
 /** The conversations that a comparison is about, for another model. */
+import fs from 'node:fs';
 import path from 'node:path';
 import type { ComparisonRun } from '../../core/fidelity/comparison';
 import type { State } from '../../core/rehearsal/types';
 import { loadSession } from '../sessions/file';
-import { conversationsFolder } from './file';
 import type { CompareRequest } from './request';
+
+/** Where the tasks that were rehearsed for the comparison in `file` are kept: a folder of its own. */
+export function conversationsFolder(file: string): string {
+  return path.join(conversationsBeside(file), path.basename(file, '.jsonl'));
+}
+
+const conversationsBeside = (file: string) => path.join(path.dirname(file), '..', 'conversations');
+
+/** Removes the conversations of comparisons whose files are gone, beside that in `file`. Never throws. */
+export function forgetConversations(file: string): void {
+  const folder = conversationsBeside(file);
+  try {
+    for (const id of fs.readdirSync(folder))
+      if (!fs.existsSync(path.join(path.dirname(file), `${id}.jsonl`)))
+        fs.rmSync(path.join(folder, id), { recursive: true, force: true });
+  } catch {
+    // There are none yet, or they stay until the next time.
+  }
+}
 
 /**
  * By the id of their task. Throws `NodeError` where one cannot be read.
@@ -13,13 +32,13 @@ import type { CompareRequest } from './request';
 export function conversationsOf(
   file: string,
   request: CompareRequest,
-  { sessions = {} }: ComparisonRun,
+  { conversations = {} }: ComparisonRun,
 ): Map<string, State> {
   const folder = conversationsFolder(file);
   const files =
     request.kind === 'session'
       ? [request.session]
-      : Object.values(sessions).map((name) => path.join(folder, name));
+      : Object.values(conversations).map((name) => path.join(folder, name));
   return new Map(
     files.map((one) => {
       const { tip } = loadSession(one).session;

@@ -46,11 +46,6 @@ export function comparisonsFolder(workspaceFolder: string): string {
   return path.join(workspaceFolder, '.rehearsal', 'comparisons');
 }
 
-/** Where the tasks that were rehearsed for a comparison are kept, beside the folder of `file`. */
-export function conversationsFolder(file: string): string {
-  return path.join(path.dirname(file), '..', 'compared');
-}
-
 /** Appends to the file of one comparison. A disk that is full is told at the first record that does not fit. */
 export class ComparisonWriter {
   private constructor(readonly file: string) {}
@@ -99,8 +94,8 @@ export class ComparisonWriter {
   }
 
   /** Where the conversation of a task is kept: a name in `conversationsFolder`. */
-  session(task: string, file: string, model: string): void {
-    this.append({ type: 'session', model, task, file });
+  conversation(task: string, file: string, model: string): void {
+    this.append({ type: 'conversation', model, task, file });
   }
 
   /** Every call of this model was looked at. */
@@ -229,10 +224,10 @@ function take(
   } else if (type === 'uncompared') {
     if (typeof rest.tool !== 'string' || typeof rest.index !== 'number') return false;
     run.uncompared.push(rest as unknown as Uncompared);
-  } else if (type === 'session') {
+  } else if (type === 'conversation') {
     const { task, file } = rest;
     if (typeof task !== 'string' || typeof file !== 'string' || path.basename(file) !== file) return false;
-    run.sessions = { ...run.sessions, [task]: file };
+    run.conversations = { ...run.conversations, [task]: file };
   } else if (type === 'done') ended.add(model);
   return true;
 }

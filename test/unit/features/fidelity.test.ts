@@ -8,10 +8,14 @@ import { CompareFeed, noModelReason } from '../../../src/features/fidelity/feed'
 import { LiveComparison } from '../../../src/features/fidelity/live';
 import { compareModel } from '../../../src/features/fidelity/run';
 import { usableEnvironment } from '../../../src/node/environments';
-import { conversationsOf } from '../../../src/node/fidelity/conversations';
+import { targetsForAnother } from '../../../src/node/fidelity/another-model';
+import {
+  conversationsFolder,
+  conversationsOf,
+  forgetConversations,
+} from '../../../src/node/fidelity/conversations';
 import { ComparisonWriter, readComparison } from '../../../src/node/fidelity/file';
 import { askedFor, basisOf, type CompareRequest } from '../../../src/node/fidelity/request';
-import { sameCalls } from '../../../src/node/fidelity/same-calls';
 import { createExecutor } from '../../../src/node/tools';
 import type { ToCompare } from '../../../webview/common/compare';
 import { isToCompare } from '../../../webview/common/compare-validators.generated';
@@ -106,7 +110,11 @@ describe('a comparison in the window', () => {
       });
     };
     await run(NOT_FOUND, 'first');
-    await run('<execution_result>{"other": 1}</execution_result>', 'second', sameCalls(live.runs[0]!.pairs));
+    await run(
+      '<execution_result>{"other": 1}</execution_result>',
+      'second',
+      targetsForAnother(live.runs[0]!.pairs),
+    );
     const { beside } = live.view();
     assert.deepEqual(beside!.models, ['first', 'second']);
     assert.equal(beside!.calls, asked.targets.length);
@@ -132,13 +140,18 @@ describe('a comparison in the window', () => {
     assert.equal(messages.findLast((message) => message.type === 'comparison')!.head.noModel, null);
     const { head, runs, complete } = await readComparison(writer.file);
     assert.equal(complete, true);
+    // Those of a comparison whose file is gone go with the next one.
+    const left = conversationsFolder(writer.file.replace('.jsonl', '-gone.jsonl'));
+    fs.mkdirSync(left);
+    forgetConversations(writer.file);
+    assert.ok(!fs.existsSync(left));
     const conversations = conversationsOf(writer.file, head.request, runs[0]!);
     assert.deepEqual(
-      sameCalls(runs[0]!.pairs, { conversations }).map(({ kind }) => kind),
-      ['same'],
+      targetsForAnother(runs[0]!.pairs, { conversations }).map(({ kind }) => kind),
+      ['conversation'],
     );
     // One that was made before conversations were kept says what to do.
-    const { sessions: _, ...old } = runs[0]!;
+    const { conversations: _, ...old } = runs[0]!;
     assert.match(
       noModelReason(new LiveComparison(writer.file, FILE, head, [old], 'done')) ?? '',
       /Compare again/,

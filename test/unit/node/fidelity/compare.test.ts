@@ -11,13 +11,13 @@ import { DEFAULT_OPTIONS } from '../../../../src/core/rehearsal/options';
 import { Session } from '../../../../src/core/rehearsal/session';
 import type { Setup } from '../../../../src/core/rehearsal/types';
 import { usableEnvironment } from '../../../../src/node/environments';
+import { targetsForAnother } from '../../../../src/node/fidelity/another-model';
 import {
   type CompareOptions,
   type CompareTarget,
   compareTargets,
 } from '../../../../src/node/fidelity/compare';
 import { junitOf } from '../../../../src/node/fidelity/junit';
-import { sameCalls } from '../../../../src/node/fidelity/same-calls';
 import { createExecutor, executePort } from '../../../../src/node/tools';
 import { memoryPolicy, textOf } from '../../support/memory-policy';
 import { ROOT } from '../tools/support';
@@ -146,7 +146,7 @@ describe('comparing with the real tools', () => {
     );
     await executor.close();
     const conversations = new Map([[task.id, session!.state]]);
-    const targets = sameCalls(first.pairs, { conversations });
+    const targets = targetsForAnother(first.pairs, { conversations });
     const other = memoryPolicy({ act: [], rehearse: [answer({ status: 'unknown' })] });
     const second = await run(other, targets, {});
     assert.deepEqual(second.uncompared, []);
@@ -169,7 +169,7 @@ describe('comparing with the real tools', () => {
     // A conversation that has gone on otherwise is not compared.
     const gone = await run(
       other,
-      sameCalls(first.pairs, { conversations: new Map([[task.id, start(session!.setup)]]) }),
+      targetsForAnother(first.pairs, { conversations: new Map([[task.id, start(session!.setup)]]) }),
       {},
     );
     assert.deepEqual([gone.pairs.length, gone.uncompared.length], [0, 2]);

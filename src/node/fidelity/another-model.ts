@@ -16,7 +16,7 @@ export interface KnownCalls {
  * Each call with the real answer that it had there, so that nothing is executed twice. Calls of a task or session are
  * rehearsed in the conversation of the model that made them; where that is not known they are left out.
  */
-export function sameCalls(
+export function targetsForAnother(
   pairs: readonly ComparedCall[],
   { examples = [], conversations = new Map() }: KnownCalls = {},
 ): CompareTarget[] {
@@ -31,8 +31,8 @@ export function sameCalls(
       return { kind: 'call', example, index, recorded };
     });
   const together = [...conversations].flatMap(([id, state]): CompareTarget[] => {
-    const own = ordered.filter(({ task, source }) => task === id && source === 'rehearsed');
-    return own.length > 0 ? [{ kind: 'same', state, pairs: own }] : [];
+    const compared = ordered.filter(({ task, source }) => task === id && source === 'rehearsed');
+    return compared.length > 0 ? [{ kind: 'conversation', state, pairs: compared }] : [];
   });
   return [...alone, ...together];
 }
