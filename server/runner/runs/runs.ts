@@ -156,6 +156,13 @@ export class Runs {
     await this.ended(id);
     if (this.running === id)
       throw runErrors.state(id, `is ${this.status(id).state}`, 'Stop it first, then delete it.');
+    const branch = this.list().find(({ parent, state }) => parent?.run === id && !ENDED.has(state));
+    if (branch)
+      throw runErrors.state(
+        id,
+        `is what ${branch.id} starts from, which is ${branch.state}`,
+        `Wait until ${branch.id} has ended, or stop it first.`,
+      );
     this.queue = this.queue.filter((one) => one !== id);
     await this.release(id);
     const { folder } = new RunReader(this.options.root, id);

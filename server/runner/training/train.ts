@@ -7,6 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { compareEvaluations } from '../../../src/core/training/paired';
 import type { Checkpoint, RunStatus, Warning } from '../../../src/core/training/run.types';
 import { errorText, UserError } from '../../../src/core/user-error';
+import { NodeError } from '../../../src/node/errors';
 import { LearnerError } from '../../../src/node/learners/errors';
 import { serverFailed } from '../../../src/node/training/failed';
 import { keepNow } from './checkpoints';
@@ -133,7 +134,9 @@ async function report(run: TrainingRun, weights: Weights): Promise<void> {
   const { checkpoints, bestStep } = store.status;
   const step = bestStep ?? store.status.step;
   const chosen = checkpoints.find((one) => one.step === step) ?? { step };
-  const start = await evaluate(run, await weights.policiesOf({ step: 0 }), 'test');
+  const before = await weights.policiesOf({ step: 0 }).catch((error) => startIsGone(run, error));
+  if (!before) return;
+  const start = await evaluate(run, before, 'test');
   const best = step === 0 ? start : await evaluate(run, await weights.policiesOf(chosen), 'test');
   signal.throwIfAborted();
   if (!start || !best) return;
@@ -141,6 +144,15 @@ async function report(run: TrainingRun, weights: Weights): Promise<void> {
   store.setStatus({
     result: { step, best, start, on: compared?.on ?? 'real', difference: compared?.difference ?? null },
   });
+}
+
+/** A branch outlives the checkpoint that it started from: what it learned is no failure for that. */
+function startIsGone({ store }: TrainingRun, error: unknown): null {
+  if (!(error instanceof NodeError && error.code === 'model-unknown')) throw error;
+  const { warnings, step } = store.status;
+  const message = `What the run is worth on the test tasks is not told, since what it started from is gone. ${error.message}`;
+  store.setStatus({ warnings: [...warnings, { step, code: 'other', message }] });
+  return null;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -224,6 +224,28 @@ describe('training runs of the server', function () {
     assert.equal(fs.existsSync(path.join(home, 'runs', waiting)), false);
   });
 
+  it('keeps what a branch starts from while that is at work, and ends a branch whose start is gone', async () => {
+    const stem = (await client.launch(tinyRun('stem', 1))).id;
+    await until(stem, 'done');
+    const run = tinyRun('branch', 30);
+    const { id } = await client.launch({
+      ...run,
+      parts: { ...run.parts, test: [{ ...TASK, id: 'held' }] },
+      settings: { ...run.settings, start: `${stem}/step-1` },
+      parent: { run: stem, step: 1 },
+    });
+    await assert.rejects(client.remove(stem), { code: 'run-state', message: /is what branch-1 starts from/ });
+    while ((await client.metrics(id)).length < 2) await sleep(50);
+    await client.stop(id);
+    await until(id, 'stopped');
+    await client.remove(stem);
+    await client.resume(id);
+    const { result, warnings, step } = await until(id, 'done');
+    assert.deepEqual([step, result ?? null], [30, null]);
+    assert.match(warnings.at(-1)!.message, /what it started from is gone.* stem-1/);
+    await client.remove(id);
+  });
+
   it('is taken up again in the moment in which its end is told', async () => {
     const { id } = await client.launch(tinyRun('quick', 500));
     for (let round = 0; round < 3; round++) {
