@@ -156,7 +156,8 @@ function saidOf({ pass, reason }: JudgeAnswer): Said[number] {
 }
 
 function unscored(why: string): Said[number] {
-  return { verdict: 'unscored', reason: `The judge could not be asked: ${why}.` };
+  const sentence = `The judge could not be asked: ${why}`;
+  return { verdict: 'unscored', reason: why.endsWith('?') ? sentence : `${sentence}.` };
 }
 
 /** The client would wait as long as a busy server asks it to, past every limit: then it is not asked again. */
