@@ -9,33 +9,36 @@ import { type BenchServer, NANO, nanoModel, serverFor, USABLE, usableModel } fro
 const REPETITIONS = 3;
 const AT_ONCE = 16;
 
+/** On a model of a usable size, and on nano. */
 export const rolloutRows: Row[] = [
-  {
-    id: 'rollouts-16',
-    what: `tokens a second of ${AT_ONCE} rollouts at once ÷ one at a time (${USABLE}, the shop's tasks)`,
-    unit: '×',
-    goal: 4,
-    better: 'higher',
-    peer: 'the same rollouts one at a time',
-    measure: async (bench) =>
-      ratios(bench, 'rollouts-16', await serverFor(bench, 'usable', await usableModel(bench, 'nano')), 3, 4),
-  },
-  {
-    id: 'rollouts-16-nano',
-    what: `tokens a second of ${AT_ONCE} rollouts at once ÷ one at a time (${NANO}, the shop's tasks)`,
-    unit: '×',
-    goal: 4,
-    better: 'higher',
-    peer: 'the same rollouts one at a time',
-    measure: async (bench) =>
-      ratios(bench, 'rollouts-16-nano', await serverFor(bench, 'nano', nanoModel(bench, 'nano')), 4, 6),
-  },
+  row('rollouts-16', USABLE, 3, 4, async (bench) =>
+    serverFor(bench, 'usable', await usableModel(bench, 'nano')),
+  ),
+  row('rollouts-16-nano', NANO, 4, 6, (bench) => serverFor(bench, 'nano', nanoModel(bench, 'nano'))),
 ];
 
 /**
  * @param single how many rollouts are run one at a time
  * @param rounds how many times `AT_ONCE` are run at once
  */
+function row(
+  id: string,
+  model: string,
+  single: number,
+  rounds: number,
+  server: (bench: Bench) => Promise<BenchServer>,
+): Row {
+  return {
+    id,
+    what: `tokens a second of ${AT_ONCE} rollouts at once ÷ one at a time (${model}, the shop's tasks)`,
+    unit: '×',
+    goal: 4,
+    better: 'higher',
+    peer: 'the same rollouts one at a time',
+    measure: async (bench) => ratios(bench, id, await server(bench), single, rounds),
+  };
+}
+
 async function ratios(bench: Bench, id: string, server: BenchServer, single: number, rounds: number) {
   await speed(bench, server, 2, 2, 99); // both sides warm
   const values: number[] = [];

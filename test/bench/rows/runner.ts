@@ -19,30 +19,14 @@ const MANY = 200;
 const TICK_MS = 20;
 
 export const runnerRows: Row[] = [
-  {
-    id: 'runner-share',
-    what: `CPU time of the runner's own process ÷ time of a step (${USABLE}, LoRA, 2 of the shop's tasks × 8 rollouts)`,
-    unit: '',
-    goal: 0.05,
-    better: 'lower',
-    peer: 'the whole step',
-    measure: async (bench) =>
-      share(bench, 'runner-share', await learning(bench, 'usable', await usableModel(bench, 'nano-novice')), {
-        steps: 4,
-        warm: 1,
-        settings: { weights: 'lora', tasksPerStep: 2, groupSize: 8 },
-      }),
-  },
-  {
-    id: 'runner-share-nano',
-    what: `CPU time of the runner's own process ÷ time of a step (${NANO}, nano-novice, the shop's default run)`,
-    unit: '',
-    goal: 0.05,
-    better: 'lower',
-    peer: 'the whole step',
-    measure: async (bench) =>
-      share(bench, 'runner-share-nano', await novice(bench), { steps: 6, warm: 2, settings: {} }),
-  },
+  shareRow('runner-share', `${USABLE}, LoRA, 2 of the shop's tasks × 8 rollouts`, {
+    start: async (bench) => learning(bench, 'usable', await usableModel(bench, 'nano-novice')),
+    run: { steps: 4, warm: 1, settings: { weights: 'lora', tasksPerStep: 2, groupSize: 8 } },
+  }),
+  shareRow('runner-share-nano', `${NANO}, nano-novice, the shop's default run`, {
+    start: novice,
+    run: { steps: 6, warm: 2, settings: {} },
+  }),
   {
     id: 'rollouts-200',
     what: `longest gap between events of a stream, sent every ${TICK_MS} ms by a process that runs ${MANY} rollouts at once`,
@@ -60,6 +44,22 @@ interface Run {
   warm: number;
   /** What differs from the shop's own run. */
   settings: Partial<Settings>;
+}
+
+function shareRow(
+  id: string,
+  what: string,
+  { start, run }: { start: (bench: Bench) => Promise<Learning>; run: Run },
+): Row {
+  return {
+    id,
+    what: `CPU time of the runner's own process ÷ time of a step (${what})`,
+    unit: '',
+    goal: 0.05,
+    better: 'lower',
+    peer: 'the whole step',
+    measure: async (bench) => share(bench, id, await start(bench), run),
+  };
 }
 
 /** Rows of a short run by the very loop that the server runs, in this process. */

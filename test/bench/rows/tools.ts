@@ -61,26 +61,10 @@ export const toolRows: Row[] = [
       }
     },
   },
-  {
-    id: 'compare-100',
-    what: `calls compared a second, ${AT_ONCE} at once ÷ one at a time (${USABLE}, the shop's records)`,
-    unit: '×',
-    goal: 4,
-    better: 'higher',
-    peer: 'the same comparison one call at a time',
-    measure: async (bench) =>
-      ratios(bench, 'compare-100', await serverFor(bench, 'usable', await usableModel(bench, 'nano'))),
-  },
-  {
-    id: 'compare-100-nano',
-    what: `calls compared a second, ${AT_ONCE} at once ÷ one at a time (${NANO}, the shop's records)`,
-    unit: '×',
-    goal: 4,
-    better: 'higher',
-    peer: 'the same comparison one call at a time',
-    measure: async (bench) =>
-      ratios(bench, 'compare-100-nano', await serverFor(bench, 'nano', nanoModel(bench, 'nano'))),
-  },
+  compareRow('compare-100', USABLE, async (bench) =>
+    serverFor(bench, 'usable', await usableModel(bench, 'nano')),
+  ),
+  compareRow('compare-100-nano', NANO, (bench) => serverFor(bench, 'nano', nanoModel(bench, 'nano'))),
   {
     id: 'answer-10mb',
     what: 'an answer of 10 MB, from its text to its beginning drawn in the session panel; it is opened whole',
@@ -117,6 +101,19 @@ export const toolRows: Row[] = [
     },
   },
 ];
+
+/** On a model of a usable size, or on nano. */
+function compareRow(id: string, model: string, server: (bench: Bench) => Promise<BenchServer>): Row {
+  return {
+    id,
+    what: `calls compared a second, ${AT_ONCE} at once ÷ one at a time (${model}, the shop's records)`,
+    unit: '×',
+    goal: 4,
+    better: 'higher',
+    peer: 'the same comparison one call at a time',
+    measure: async (bench) => ratios(bench, id, await server(bench)),
+  };
+}
 
 async function ratios(bench: Bench, id: string, server: BenchServer): Promise<number[]> {
   await compared(bench, server, AT_ONCE, AT_ONCE, 99);
