@@ -164,7 +164,7 @@ export class LiveSession extends EventEmitter<SessionEvents> {
     return this.jump(by, alternativeAt(node, alternative));
   }
 
-  /** Begins the output at `node` again, with other draws, and stops before its first token. */
+  /** Begins the output at `node` again, in a new draw, and stops before its first token. */
   restartOutput(node: number, by: Surface = 'debugger'): Promise<void> {
     return this.jump(by, beforeOutput(node));
   }

@@ -7,7 +7,7 @@ import type { Reason } from './watching';
 
 export type Move = (session: Session) => Reason;
 
-/** Before the first token of the task, with other draws. */
+/** Before the first token of the task, in a new draw. */
 export const restarted: Move = (session) => {
   restartTask(session);
   return { kind: 'entry' };
@@ -47,7 +47,7 @@ export const alternativeAt =
     return stopped(session);
   };
 
-/** Before the first token of the output at `node`, with other draws. */
+/** Before the first token of the output at `node`, in a new draw. */
 export const beforeOutput =
   (node: number): Move =>
   (session) => {
