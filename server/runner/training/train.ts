@@ -40,7 +40,7 @@ export async function train(run: TrainingRun): Promise<void> {
     await changedInputs(run, 0);
     for (let failures = 0, reached = -1; ; ) {
       try {
-        const pleases = await attempt(run);
+        const pleases = await fromLastCheckpoint(run);
         if (!pleases) return await end('done');
         return await end('stopped', `It stopped because it learned to please: ${pleases.message}`);
       } catch (error) {
@@ -69,7 +69,8 @@ function cameBack(error: unknown): boolean {
   return serverFailed(error) || (error instanceof LearnerError && error.code === 'lost');
 }
 
-async function attempt(run: TrainingRun): Promise<Warning | null> {
+/** Trains from the last checkpoint that can be read to the end. The warning that stopped it, if one did. */
+async function fromLastCheckpoint(run: TrainingRun): Promise<Warning | null> {
   const { store, signal } = run;
   const { weights, from } = await open(run);
   try {
