@@ -156,7 +156,7 @@ export class Runs {
     await this.ended(id);
     if (this.running === id)
       throw runErrors.state(id, `is ${this.status(id).state}`, 'Stop it first, then delete it.');
-    const branch = this.list().find(({ parent, state }) => parent?.run === id && !ENDED.has(state));
+    const [branch] = this.branchesOf(id);
     if (branch)
       throw runErrors.state(
         id,
@@ -182,6 +182,11 @@ export class Runs {
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.open.keys()].map((id) => this.release(id)));
+  }
+
+  /** Runs that start from this one and have not ended. */
+  private branchesOf(id: string): RunStatus[] {
+    return this.list().filter(({ parent, state }) => parent?.run === id && !ENDED.has(state));
   }
 
   private checkParent({ run, step }: { run: string; step: number }): void {
@@ -278,7 +283,8 @@ export class Runs {
     const { store, abort } = run;
     const { log } = this.options;
     try {
-      await workOn(store, this.keys, abort.signal, this.options);
+      const branched = () => new Set(this.branchesOf(id).map(({ parent }) => parent!.step));
+      await workOn(store, this.keys, abort.signal, { ...this.options, branched });
       log(`run ${id}: ${store.status.state}`);
     } catch (error) {
       if (this.closing) return;

@@ -1,5 +1,6 @@
 /** The work on one run: its real tools and its judge are there while it trains, and put away whatever comes of it. */
 import type { RunStore } from '../../../src/node/runs/store';
+import type { TrainingPorts } from '../training/run';
 import { judgeOf } from './judge';
 import type { Keys } from './keys';
 import { realTools } from './real-tools';
@@ -9,7 +10,7 @@ export async function workOn(
   store: RunStore,
   keys: Keys,
   signal: AbortSignal,
-  { engine, train, log }: RunsOptions,
+  { engine, train, log, branched }: RunsOptions & Pick<TrainingPorts, 'branched'>,
 ): Promise<void> {
   const { id } = store;
   const now = () => new Date().toISOString();
@@ -22,7 +23,7 @@ export async function workOn(
   if (tools.why) log(`run ${id}: nothing real runs: ${tools.why}`);
   try {
     const judge = judgeOf(store, keys);
-    const ports = { engine, key, ...tools.ports, log, ...(judge ? { judge } : {}), now };
+    const ports = { engine, key, branched, ...tools.ports, log, ...(judge ? { judge } : {}), now };
     await train({ store, ports, signal });
   } finally {
     await tools.ports.executor?.close();

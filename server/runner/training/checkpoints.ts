@@ -53,16 +53,21 @@ async function list(
   const all = marked(
     [...status.checkpoints.filter((one) => one.step < step), added],
     config.settings.checkpoints.keep,
+    run.ports.branched?.(),
   );
   await run.store.setStatus({ checkpoints: all, bestStep: all.find(({ best }) => best)?.step ?? null });
   for (const one of all) if (!one.kept) forget(run, one);
 }
 
 /**
- * The best has the best success on validation; of equals it is the first. Kept are the best, the last, the start, and
- * the latest `keep` of the others.
+ * The best has the best success on validation; of equals it is the first. Kept are the best, the last, the start, the
+ * latest `keep` of the others, and what is `needed`.
  */
-export function marked(checkpoints: readonly Checkpoint[], keep: number): Checkpoint[] {
+export function marked(
+  checkpoints: readonly Checkpoint[],
+  keep: number,
+  needed: ReadonlySet<number> = new Set(),
+): Checkpoint[] {
   const value = (success: Estimate | null) => success?.value ?? Number.NEGATIVE_INFINITY;
   const candidates = checkpoints.filter(({ kept, success }) => kept && success);
   const best = candidates.reduce<Checkpoint | null>(
@@ -75,7 +80,8 @@ export function marked(checkpoints: readonly Checkpoint[], keep: number): Checkp
   return checkpoints.map((one) => ({
     ...one,
     best: one === best,
-    kept: one.kept && (one === best || one === last || !one.addresses || spared.has(one)),
+    kept:
+      one.kept && (one === best || one === last || !one.addresses || spared.has(one) || needed.has(one.step)),
   }));
 }
 

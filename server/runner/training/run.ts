@@ -37,6 +37,8 @@ export interface TrainingPorts {
   checks?: CheckRunner;
   /** Decides `judge` checks. */
   judge?: Judge;
+  /** Steps that other runs start from which have not ended: their checkpoints are kept. */
+  branched?(): ReadonlySet<number>;
   /** ISO 8601. */
   now(): string;
   /** What happened that no person need look at, for the server's log. */

@@ -246,6 +246,38 @@ describe('training runs of the server', function () {
     await client.remove(id);
   });
 
+  it('keeps the checkpoint that a branch waits for, however long it goes on', async () => {
+    const long = tinyRun('grows', 500);
+    const { id } = await client.launch({
+      ...long,
+      settings: {
+        ...long.settings,
+        checkpoints: { every: 1, keep: 1 },
+        evaluation: { ...long.settings.evaluation, every: 0 },
+      },
+    });
+    const keptAt = async (step: number) =>
+      (await client.get(id)).checkpoints.some((one) => one.step === step && one.kept && one.addresses);
+    while (!(await client.get(id)).checkpoints.some(({ addresses }) => addresses)) await sleep(20);
+    await client.stop(id);
+    const { checkpoints } = await until(id, 'stopped');
+    const { step } = checkpoints.findLast(({ kept, addresses }) => kept && addresses)!;
+    const before = (await client.launch(tinyRun('before', 500))).id;
+    const branch = tinyRun('patient', 1);
+    await client.resume(id);
+    const waits = await client.launch({
+      ...branch,
+      settings: { ...branch.settings, start: `${id}/step-${step}` },
+      parent: { run: id, step },
+    });
+    await client.stop(before);
+    while ((await client.get(id)).step < step + 3) await sleep(50);
+    await client.stop(id);
+    await until(waits.id, 'done');
+    assert.ok(await keptAt(step));
+    for (const one of [waits.id, id, before]) await client.remove(one);
+  });
+
   it('is taken up again in the moment in which its end is told', async () => {
     const { id } = await client.launch(tinyRun('quick', 500));
     for (let round = 0; round < 3; round++) {

@@ -34,6 +34,7 @@ describe('checkpoints of a run', () => {
   it('are kept: the start, the best, the last, and the latest of the others', () => {
     const all = [at(0, 0.1), at(10, 0.9), at(20, 0.5), at(30, 0.5), at(40, 0.5), at(50, 0.5), at(60, 0.5)];
     assert.deepEqual(kept(marked(all, 2)), [0, 10, 40, 50, 60]);
+    assert.deepEqual(kept(marked(all, 1, new Set([20]))), [0, 10, 20, 50, 60]);
   });
 
   it('do not come back once they are gone', () => {
