@@ -1,5 +1,6 @@
 /** Which model of a server is meant: one by its name, a checkpoint as `run/step`, or a run for its best checkpoint. */
 
+import { isObject } from '../../core/json';
 import type { Signal } from '../../core/policy';
 import type { RunStatus } from '../../core/training/run.types';
 import { isRunId } from '../runs/ids';
@@ -48,7 +49,8 @@ export async function pickModel(
 async function statusOf(server: ModelServer, run: string, signal?: Signal): Promise<RunStatus | null> {
   try {
     const status = (await server.get(`/runs/${run}`, signal)) as RunStatus | null;
-    return status?.id === run && Array.isArray(status.checkpoints) ? status : null;
+    const known = status?.id === run && Array.isArray(status.checkpoints);
+    return known && status.checkpoints.every(isObject) ? status : null;
   } catch (error) {
     if (signal?.aborted) throw error;
     return null;

@@ -59,6 +59,8 @@ describe('the name of a model', () => {
     assert.equal((await picked('shop-1')).card.id, 'shop-1/step-10');
     isRun(null, [checkpoint(40), checkpoint(10)]);
     assert.match((await picked('shop-1')).note!, /its last checkpoint .*shop-1\/step-40/);
+    isRun(20, [null as never]);
+    assert.match((await picked('shop-1')).note!, /its last checkpoint .*shop-1\/step-40/);
     runs = {};
     assert.match((await picked('shop-1')).note!, /its last checkpoint .*shop-1\/step-40/);
     assert.equal((await picked('roles-1')).card.id, 'roles-1/step-5.act');
