@@ -119,6 +119,7 @@ const AT_ONCE = 200;
 export async function readComparison(file: string): Promise<StoredComparison> {
   let text: string;
   try {
+    regular(file);
     text = await fs.promises.readFile(file, 'utf8');
   } catch (error) {
     throw errors.comparison(file, (error as Error).message);
@@ -173,7 +174,13 @@ export function environmentFileOf(file: string, { environmentFile }: ComparisonH
   return path.resolve(path.dirname(file), '../..', environmentFile);
 }
 
+/** Reading a pipe would wait for whoever writes into it. */
+function regular(file: string): void {
+  if (!fs.statSync(file).isFile()) throw new Error('it is no regular file');
+}
+
 function firstLine(file: string): string {
+  regular(file);
   const handle = fs.openSync(file, 'r');
   try {
     const buffer = Buffer.alloc(1 << 16);

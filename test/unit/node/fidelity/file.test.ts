@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Environment, Example } from '../../../../src/core/environment/types';
@@ -55,6 +56,14 @@ function written(): { file: string; pairs: ComparedCall[] } {
 }
 
 describe('a comparison on disk', () => {
+  it('is not waited for where it is a pipe', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const folder = temporary('comparisons');
+    execFileSync('mkfifo', [path.join(folder, 'pipe.jsonl')]);
+    assert.deepEqual(listComparisons(folder), []);
+    await assert.rejects(readComparison(path.join(folder, 'pipe.jsonl')), /it is no regular file/);
+  });
+
   it('is read back as it was, and stays out of repositories', async () => {
     const { file, pairs } = written();
     const { head, runs, complete, notice } = await readComparison(file);
