@@ -10,9 +10,16 @@ import { ExecutorSchema } from './executor-schema';
 import { ToleranceSchema } from './tolerance-schema';
 import { ToolSchema } from './tool-schema';
 
-/** A list written in place, or the name of a file that has it. */
+/** A list written in place, or the name of a file that has it. Both are offered, the list with its first item. */
 function listOrFile<T extends TSchema>(items: T, description: string, examples: string[]) {
-  return Type.Unsafe<string | Static<T>[]>({ type: ['string', 'array'], items, description, examples });
+  const [item]: { label: string; body: unknown }[] = items.defaultSnippets ?? [];
+  return Type.Unsafe<string | Static<T>[]>({
+    type: ['string', 'array'],
+    items,
+    description,
+    examples,
+    ...(item && { defaultSnippets: [{ label: `a list with a ${item.label}`, body: [item.body] }] }),
+  });
 }
 
 const text = (description: string) => Type.String({ description });

@@ -2,6 +2,9 @@
 import * as vscode from 'vscode';
 import type * as lsp from 'vscode-json-languageservice';
 
+/** The one command that a completion may bring along. */
+const SUGGEST = 'editor.action.triggerSuggest';
+
 function toRange({ start, end }: lsp.Range): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
@@ -31,6 +34,8 @@ export function toCompletion(item: lsp.CompletionItem): vscode.CompletionItem {
   const edit = item.textEdit;
   const text = edit?.newText ?? item.insertText ?? item.label;
   completion.insertText = item.insertTextFormat === 2 ? new vscode.SnippetString(text) : text;
+  // A field whose value is one of several things: these are offered at once, as in VS Code's own JSON.
+  if (item.command?.command === SUGGEST) completion.command = { title: item.command.title, command: SUGGEST };
   if (edit) {
     completion.range =
       'range' in edit
