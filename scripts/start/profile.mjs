@@ -10,6 +10,7 @@ const SETTINGS = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'window.autoDetectColorScheme': true,
   'window.menuBarVisibility': 'compact',
+  'debug.toolBarLocation': 'commandCenter', // floating, it lies over the name of the session's tab
   'chat.disableAIFeatures': true,
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',

@@ -29,6 +29,8 @@ export async function openBrowserWorkbench(log) {
     return log(`It is served by an earlier npm start (process ${state.pid}).`);
   }
   linkExtension(extensionsDir, ROOT, 'rehearsal-studio');
+  // Where VS Code keeps manifests: after a pull, the first window would have the old package.json.
+  fs.rmSync(path.join(dataDir, 'CachedProfilesData'), { recursive: true, force: true });
   writeSettings(dataDir);
   const password = state.password ?? randomBytes(12).toString('base64url');
   const port = state.port && (await free(state.port)) ? state.port : 0; // the same address, so that an open tab reconnects
