@@ -106,7 +106,7 @@ function* linesOf(
     const rehearsed = evaluation.rehearsedSuccess
       ? `in rehearsal ${estimate(evaluation.rehearsedSuccess)}`
       : '';
-    const gap = evaluation.gap ? `gap ${signed(evaluation.gap)}` : '';
+    const gap = evaluation.gap ? `reward gap ${signed(evaluation.gap)}` : '';
     const parts = [real, rehearsed, gap].filter(Boolean).join(', ');
     yield style.bold(`step ${String(step).padStart(4)}  ${evaluation.part}: ${parts}`);
   }
