@@ -61,7 +61,9 @@ export function spoken(text: string): string {
   if (text === '') return 'a token without text';
   if (text === END) return 'end of output';
   if (TAG.test(text))
-    return `${text.startsWith('</') ? 'end ' : ''}${text.replace(/[<>/|_]+/g, ' ').trim()} tag`;
-  if (/[\p{L}\p{N}]/u.test(text)) return printable(text.trim());
+    return `${text.startsWith('</') ? 'end ' : ''}${printable(text)
+      .replace(/[<>/|_]+/g, ' ')
+      .trim()} tag`;
+  if (/[\p{L}\p{N}]/u.test(text)) return printable(text.trim()).replaceAll('\t', ' ');
   return [...text].map((letter) => SPOKEN[letter] ?? printable(letter)).join(' ');
 }

@@ -42,6 +42,8 @@ describe('panel: tokens as text', () => {
     assert.equal(spoken('\n'), 'new line');
     assert.equal(spoken(' status'), 'status');
     assert.equal(spoken('</tool_call>'), 'end tool call tag');
+    assert.equal(spoken('a\tb'), 'a b');
+    assert.equal(spoken('<\x07>'), '\\x07 tag');
   });
 
   it('never lets a control character or a change of direction through', () => {
