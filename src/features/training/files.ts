@@ -22,10 +22,16 @@ export class TrainingFiles implements vscode.Disposable {
   /** Fires after a training file changed, or what one is made from. */
   readonly onDidChange = this.changed.event;
   private readonly disposables: vscode.Disposable[];
+  /** Initial states that training files name, there or not, by training file. */
+  private readonly states = new Map<string, ReadonlySet<string>>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly environments: EnvironmentStore) {
     const soon = () => this.soon();
+    const soonIfState = ({ fsPath }: vscode.Uri) => {
+      if ([...this.states.values()].some((states) => states.has(fsPath))) soon();
+    };
+    const json = vscode.workspace.createFileSystemWatcher('**/*.json');
     const watcher = vscode.workspace.createFileSystemWatcher('**/*.{training.json,jsonl}');
     this.disposables = [
       this.changed,
@@ -33,6 +39,10 @@ export class TrainingFiles implements vscode.Disposable {
       watcher.onDidChange(soon),
       watcher.onDidCreate(soon),
       watcher.onDidDelete(soon),
+      json,
+      json.onDidChange(soonIfState),
+      json.onDidCreate(soonIfState),
+      json.onDidDelete(soonIfState),
       environments.onDidChange(soon),
       vscode.workspace.onDidChangeTextDocument(({ document }) => isTraining(document) && soon()),
       vscode.workspace.onDidOpenTextDocument((document) => isTraining(document) && soon()),
@@ -51,6 +61,7 @@ export class TrainingFiles implements vscode.Disposable {
   async load(file: string): Promise<LoadedFile> {
     const text = await readText(file);
     const folder = path.dirname(file);
+    const states = new Set<string>();
     const loaded = await loadTraining(text, {
       path: file,
       read: (name) => readText(path.resolve(folder, name)),
@@ -62,11 +73,15 @@ export class TrainingFiles implements vscode.Disposable {
         const errors = diagnostics
           .filter(({ severity }) => severity === 'error')
           .map(({ message }) => message);
-        const own = path.dirname(environmentFile);
-        const state = (name: string) => stateBeside(own, name);
-        return { environment, errors, file: environmentFile, folder: own, state };
+        const beside = path.dirname(environmentFile);
+        const state = (name: string) => {
+          states.add(path.resolve(beside, name));
+          return stateBeside(beside, name);
+        };
+        return { environment, errors, file: environmentFile, folder: beside, state };
       },
     });
+    this.states.set(file, states);
     return { ...loaded, file, text };
   }
 

@@ -51,6 +51,25 @@ describe('training files', () => {
     assert.match((await until(found, 'the problem')).message, /nowhere\.jsonl/);
   });
 
+  it('tell an initial state that is not there, until it is', async () => {
+    const state = vscode.Uri.joinPath(folder, 'shop/later.json');
+    const task = {
+      id: 'later',
+      instruction: 'Look.',
+      state: 'later.json',
+      checks: [{ kind: 'maxCalls', max: 3 }],
+    };
+    await replace('"training/train.jsonl"', JSON.stringify([task]));
+    const found = () => errors().find(({ message }) => message.includes('later.json'));
+    assert.match((await until(found, 'the problem')).message, /there is no later\.json/);
+    try {
+      await vscode.workspace.fs.writeFile(state, Buffer.from('{}'));
+      await until(() => !found(), 'the state that is there now');
+    } finally {
+      await vscode.workspace.fs.delete(state);
+    }
+  });
+
   it('offer what can be written', async () => {
     const at = document.positionAt(document.getText().indexOf('"variant": "') + '"variant": "'.length);
     const list = await vscode.commands.executeCommand<vscode.CompletionList>(
