@@ -134,7 +134,7 @@ function lintParts({ root, file, settings, parts, environment }: LintTrainingInp
     report.information(
       root.place(['tasks', 'validation']),
       'few-validation',
-      `${validation.length} validation rollouts tell checkpoints apart only where they differ a lot.`,
+      `Rollouts of a validation: ${validation.length * evaluation.attempts}. So few tell checkpoints apart only where they differ a lot.`,
       `Add tasks or "attempts": ${FEW_TASKS} or more in all.`,
     );
   if (!environment.executor && evaluation.every > 0 && settings.variant !== 'real')
