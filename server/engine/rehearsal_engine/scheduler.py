@@ -16,13 +16,13 @@ import traceback
 import numpy as np
 import torch
 
+from rehearsal_engine.blocks import BLOCK, block
 from rehearsal_engine.metrics import Metrics
 from rehearsal_engine.model import Segment
 from rehearsal_engine.radix import PrefixCache, common
 from rehearsal_engine.sampling import Report, Rows, parts
 from rehearsal_engine.sequence import Sequence, Step
 
-BLOCK = 16  # tokens of a forward pass in deterministic mode; divides kv.GRAIN
 CHUNK_ALONE, CHUNK_SHARED = 1024, 256  # prompt tokens a round, without and with others waiting
 SHARED_PREFIX = 16  # worth waiting for when another sequence is computing the same prefix
 LOGIT_CELLS = 1 << 25  # most logits at a time when a prompt is scored
@@ -196,7 +196,7 @@ class Scheduler(threading.Thread):
         segments = []
         for sequence, count in batch:
             ids = sequence.tokens[sequence.computed : sequence.computed + count]
-            segments.append(Segment(sequence.line, sequence.computed, ids, self._rows(sequence, count)))
+            segments.append(Segment(sequence.line, sequence.computed, ids, sequence.rows(count)))
         self.metrics.forward_passes += 1
         self.metrics.batched_sequences += len(segments)
         logits = served.model.forward(segments)
@@ -205,33 +205,15 @@ class Scheduler(threading.Thread):
             for (sequence, count), values in zip(batch, logits)
         ])  # fmt: skip
 
-    def _rows(self, sequence: Sequence, count: int) -> slice | None:
-        """The rows of a segment whose logits are needed."""
-        if sequence.prompt_logprobs is not None and sequence.prefilling:
-            return slice(0, count)
-        return slice(count - 1, count) if sequence.remaining == count else None
-
     def _blocks(self, served, sequence: Sequence, count: int):
-        """Forward passes of aligned blocks, always of one shape for one position.
-
-        A block is computed from its first token on, even where that is known already, and is filled
-        up with padding that nothing sees. So the numbers of a token depend on its position and on the
-        tokens before it, and not on what was cached or how it came to be computed.
-        """
+        """The same tokens a block at a time, each a forward pass: see `blocks.py`."""
         size = BLOCK if served.model.batching else 1  # other architectures cannot go back: one by one
         until = sequence.computed + count
         while sequence.computed < until:
-            first = sequence.computed - sequence.computed % size
-            ids = sequence.tokens[first : min(first + size, until)]
-            number = first + len(ids) - sequence.computed
-            rows = self._rows(sequence, number)
-            if rows is not None:
-                shift = sequence.computed - first
-                rows = slice(rows.start + shift, rows.stop + shift)
-            padded = ids + [0] * (size - len(ids))
+            segment, number = block(sequence, until, size)
             self.metrics.forward_passes += 1
             self.metrics.batched_sequences += 1
-            [logits] = served.model.forward([Segment(sequence.line, first, padded, rows)])
+            [logits] = served.model.forward([segment])
             yield logits, sequence.computed, number
 
     def _after(self, sequence: Sequence, count: int, logits: torch.Tensor | None, start: int) -> np.ndarray | None:

@@ -87,6 +87,12 @@ class Sequence:
     def prefilling(self) -> bool:
         return self.computed < len(self.prompt)
 
+    def rows(self, count: int) -> slice | None:
+        """The rows whose logits are needed of the next `count` tokens."""
+        if self.prompt_logprobs is not None and self.prefilling:
+            return slice(0, count)
+        return slice(count - 1, count) if self.remaining == count else None
+
     def accept(self, report: Report) -> Step:
         """Takes the next token and decides whether the sequence ends."""
         token = report.id

@@ -78,3 +78,12 @@ def exact(folder):
     with serving("--model", f"tiny={folder}", "--device", "cpu", "--deterministic") as client:
         yield client
     torch.use_deterministic_algorithms(False)
+
+
+@pytest.fixture(scope="module")
+def learner(folder, tmp_path_factory):
+    """An engine that learns, one for the tests of a file."""
+    folder_of_checkpoints = tmp_path_factory.mktemp("checkpoints")
+    with serving("--model", f"tiny={folder}", "--device", "cpu", "--checkpoints", folder_of_checkpoints) as client:
+        client.checkpoints = folder_of_checkpoints
+        yield client
