@@ -11,6 +11,7 @@ import { runErrors } from '../../../src/node/runs/errors';
 import { RunReader, runIds } from '../../../src/node/runs/reader';
 import { type NewRun, RunStore } from '../../../src/node/runs/store';
 import type { TrainingRun } from '../training/run';
+import { branchesOf, checkParent, ENDED } from './branches';
 import { Keys, type KeyValues } from './keys';
 import { executorHashOf } from './real-tools';
 import { secondsLeft } from './time-left';
@@ -40,8 +41,6 @@ interface Open {
   abort: AbortController;
   stopped: boolean;
 }
-
-const ENDED = new Set<RunStatus['state']>(['stopped', 'done', 'failed']);
 
 export class Runs {
   readonly events = new EventEmitter<RunsEvents>();
@@ -84,7 +83,7 @@ export class Runs {
   }
 
   async launch(given: NewRun, keys: KeyValues): Promise<RunStatus> {
-    if (given.parent) this.checkParent(given.parent);
+    if (given.parent) checkParent(this.status(given.parent.run), given.parent.step);
     const config = { ...given, executorHash: await executorHashOf(given) };
     const store = RunStore.create(this.options.root, config);
     this.keys.give(store.id, keys);
@@ -184,20 +183,8 @@ export class Runs {
     await Promise.all([...this.open.keys()].map((id) => this.release(id)));
   }
 
-  /** Runs that start from this one and have not ended. */
   private branchesOf(id: string): RunStatus[] {
-    return this.list().filter(({ parent, state }) => parent?.run === id && !ENDED.has(state));
-  }
-
-  private checkParent({ run, step }: { run: string; step: number }): void {
-    const kept = this.status(run).checkpoints.filter((one) => one.kept && (one.addresses || one.step === 0));
-    if (kept.some((one) => one.step === step)) return;
-    const steps = kept.map((one) => one.step).join(', ');
-    throw runErrors.state(
-      run,
-      `has no checkpoint of step ${step}`,
-      `It has those of steps ${steps || 'none'}.`,
-    );
+    return branchesOf(this.list(), id);
   }
 
   private enqueue(id: string, message: string): void {
