@@ -1,4 +1,5 @@
 /** Sessions for the panel's pictures and tests: the real core, driven by a policy in memory. */
+import { DEFAULTS } from '../../src/core/environment/schema';
 import type { Environment, Task, Tool } from '../../src/core/environment/types';
 import type { JsonObject } from '../../src/core/json';
 import { drive, oneToken, toTheEnd, type Until } from '../../src/core/rehearsal/drivers';
@@ -64,10 +65,7 @@ export const environment: Environment = {
   ],
   ignore: [],
   tasks: [task],
-  gates: 'check',
-  reuseExamples: true,
-  reasoning: 'keep',
-  onGateFailed: 'continue',
+  ...DEFAULTS,
   maxTurns: 10,
   limits: { act: 400, rehearse: 400 },
 };

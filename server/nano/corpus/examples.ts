@@ -1,6 +1,7 @@
 /** The example environments as the corpus needs them: their tools, policy and tool modules, read from disk. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'jsonc-parser';
+import { DEFAULTS } from '../../../src/core/environment/schema';
 import type { Environment, Tool } from '../../../src/core/environment/types';
 import type { JsonObject } from '../../../src/core/json';
 import type { ToolModule } from './documents';
@@ -37,10 +38,7 @@ export function environmentOf(
     examples: [],
     ignore: [],
     tasks: [],
-    gates: 'check',
-    reuseExamples: true,
-    reasoning: 'keep',
-    onGateFailed: 'continue',
+    ...DEFAULTS,
     maxTurns: 30,
     limits: { act: 256, rehearse: 256 },
     ...part,

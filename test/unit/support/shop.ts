@@ -1,4 +1,5 @@
 /** A small environment in memory, like `examples/shop`. */
+import { DEFAULTS } from '../../../src/core/environment/schema';
 import type { Environment, Task, Tool } from '../../../src/core/environment/types';
 import { DEFAULT_OPTIONS } from '../../../src/core/rehearsal/options';
 import type { RehearsalOptions, Setup } from '../../../src/core/rehearsal/types';
@@ -43,10 +44,7 @@ export const SHOP: Environment = {
   ],
   ignore: [],
   tasks: [TASK],
-  gates: 'check',
-  reuseExamples: true,
-  reasoning: 'keep',
-  onGateFailed: 'continue',
+  ...DEFAULTS,
   maxTurns: 8,
   limits: { act: 400, rehearse: 400 },
 };

@@ -1,6 +1,7 @@
 /** A tiny run: random weights, a deterministic engine, tasks that random text solves half of the time. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { DEFAULTS } from '../../../src/core/environment/schema';
 import type { Example, Task } from '../../../src/core/environment/types';
 import { DEFAULT_SETTINGS } from '../../../src/core/training/defaults';
 import type { RunConfig, Settings } from '../../../src/core/training/types';
@@ -58,10 +59,7 @@ export function tinyConfig(
       examples: [record('a', 'train'), record('b', 'train'), record('c', 'held-out')],
       ignore: [],
       tasks: [],
-      gates: 'check',
-      reuseExamples: true,
-      reasoning: 'keep',
-      onGateFailed: 'continue',
+      ...DEFAULTS,
       maxTurns: 2,
       limits: { act: 64, rehearse: 24 },
     },

@@ -5,6 +5,7 @@
 
 import path from 'node:path';
 import { createRenderer } from '../../../../src/core/conversation/render';
+import { DEFAULTS } from '../../../../src/core/environment/schema';
 import type { Environment, ExecutorConfig, Tool } from '../../../../src/core/environment/types';
 import type { JsonObject } from '../../../../src/core/json';
 import type { Policy, SampleRequest, Signal } from '../../../../src/core/policy';
@@ -50,10 +51,7 @@ export const ENVIRONMENT: Environment = {
       ],
     },
   ],
-  gates: 'check',
-  reuseExamples: true,
-  reasoning: 'keep',
-  onGateFailed: 'continue',
+  ...DEFAULTS,
   maxTurns: 10,
   limits: { act: 400, rehearse: 400 },
 };
